@@ -1,0 +1,51 @@
+"""wgsindy: from trajectories to the stochastic differential equation behind them.
+
+>>> import wgsindy as wg
+>>> data = wg.zoo.get("rotational_ou").simulate(seed=0)
+>>> gen = wg.WGSINDy(library="poly2").fit(data).generator_
+>>> gen.drift([[1.0, 0.0]]).shape
+(1, 2)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wgsindy import recipes, zoo
+    from wgsindy.estimator import WGSINDy
+    from wgsindy.generator import Generator
+    from wgsindy.library import library
+    from wgsindy.recipes import Recipe
+    from wgsindy.trajectories import Trajectories
+
+__version__ = "0.1.0"
+__all__ = [
+    "Generator",
+    "Recipe",
+    "Trajectories",
+    "WGSINDy",
+    "library",
+    "recipes",
+    "zoo",
+]
+
+# Public names are loaded when first used: `import wgsindy` alone stays fast.
+_HOMES = {
+    "Generator": "wgsindy.generator",
+    "Recipe": "wgsindy.recipes",
+    "Trajectories": "wgsindy.trajectories",
+    "WGSINDy": "wgsindy.estimator",
+    "library": "wgsindy.library",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    if name in ("recipes", "zoo"):
+        return import_module(f"wgsindy.{name}")
+    raise AttributeError(f"module 'wgsindy' has no attribute {name!r}")

@@ -1,0 +1,96 @@
+"""The information floor: least squares on raw increments, true support and true noise weights.
+
+No estimator that has to find support and noise for itself can be expected to do better; the
+ratio of an error to the floor's says how much of the data's information it uses.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wgsindy import tensor
+from wgsindy.arrays import FloatArray, frozen
+from wgsindy.engine import reduce
+from wgsindy.generator import Generator, TensorField
+from wgsindy.trajectories import Chunk, Trajectories
+
+# Noise below this share of its mean is taken to be this large: a boundary at which noise vanishes
+# would otherwise outweigh all other samples.
+NOISE_FLOOR = 1e-3
+
+Normal = tuple[FloatArray, FloatArray]
+
+
+class DriftPass:
+    """Normal equations of all drift components, weighted by the inverse of the true tensor."""
+
+    def __init__(self, truth: Generator, floor: float) -> None:
+        self.truth, self.floor = truth, floor
+        self.support = np.flatnonzero(truth.drift_coefficients)
+
+    def empty(self) -> Normal:
+        k = len(self.support)
+        return np.zeros((k, k)), np.zeros(k)
+
+    def add(self, total: Normal, chunk: Chunk) -> Normal:
+        theta = self.truth.basis.values(chunk.states)
+        precision = np.linalg.inv(tensor.clip(self.truth.diffusion(chunk.states), self.floor))
+        d, k = self.truth.drift_coefficients.shape
+        gram = np.einsum("nk,npq,nl,n->pkql", theta, precision, theta, chunk.dt, optimize=True)
+        cross = np.einsum("nk,npq,nq->pk", theta, precision, chunk.increments, optimize=True)
+        keep = self.support
+        total[0][...] += gram.reshape(d * k, d * k)[np.ix_(keep, keep)]
+        total[1][...] += cross.ravel()[keep]
+        return total
+
+    def merge(self, left: Normal, right: Normal) -> Normal:
+        return left[0] + right[0], left[1] + right[1]
+
+
+class TensorPass:
+    """Normal equations of each tensor entry, weighted by its true variance."""
+
+    def __init__(self, truth: Generator, drift: FloatArray, floor: float) -> None:
+        self.truth, self.drift, self.floor = truth, drift, floor
+
+    def empty(self) -> Normal:
+        e, k = self.truth.tensor_field.coefficients.shape
+        return np.zeros((e, k, k)), np.zeros((e, k))
+
+    def add(self, total: Normal, chunk: Chunk) -> Normal:
+        theta = self.truth.basis.values(chunk.states)
+        field = self.truth.diffusion(chunk.states)
+        residual = chunk.increments - theta @ self.drift.T * chunk.dt[:, None]
+        targets = tensor.outer_entries(residual) / chunk.dt[:, None]
+        for e, (p, q) in enumerate(tensor.pairs(self.truth.dimension)):
+            variance = field[:, p, p] * field[:, q, q] + field[:, p, q] ** 2
+            weighted = theta / np.maximum(variance, self.floor**2)[:, None]
+            total[0][e] += weighted.T @ theta
+            total[1][e] += weighted.T @ targets[:, e]
+        return total
+
+    def merge(self, left: Normal, right: Normal) -> Normal:
+        return left[0] + right[0], left[1] + right[1]
+
+
+def fit_oracle(data: Trajectories, truth: Generator) -> Generator:
+    """Fit the coefficients of the truth's own terms with the truth's own noise weights."""
+    floor = NOISE_FLOOR * float(np.einsum("npp->n", truth.diffusion(data.states)).mean())
+    step = DriftPass(truth, floor)
+    drift = np.zeros_like(truth.drift_coefficients)
+    if len(step.support):
+        drift.flat[step.support] = _solve(*reduce(step, data))
+    entries = np.zeros_like(truth.tensor_field.coefficients)
+    gram, cross = reduce(TensorPass(truth, drift, floor), data)
+    for e, row in enumerate(truth.tensor_field.coefficients):
+        keep = np.flatnonzero(row)
+        if len(keep):
+            entries[e, keep] = _solve(gram[e][np.ix_(keep, keep)], cross[e][keep])
+    field = TensorField("clipped", frozen(entries), 0.0, frozen(np.ones(truth.dimension)))
+    return Generator(truth.basis, frozen(drift), field, {"baseline": "oracle"})
+
+
+def _solve(gram: FloatArray, cross: FloatArray) -> FloatArray:
+    scale = 1.0 / np.sqrt(np.diag(gram))
+    solution = np.linalg.lstsq(gram * np.outer(scale, scale), cross * scale, rcond=None)[0]
+    return np.asarray(solution * scale)

@@ -1,0 +1,385 @@
+"""Formulas in the state names: parsed against a whitelist, never evaluated as code.
+
+A formula is a small tree. The same walk over it gives values (NumPy arrays), values with exact
+first and second derivatives (:class:`Jet`), a SymPy expression, or its text again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wgsindy.arrays import FloatArray
+from wgsindy.errors import LibraryError
+
+if TYPE_CHECKING:
+    import sympy
+
+MAX_LENGTH = 10_000
+
+Derivatives = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def _sqrt(u: FloatArray) -> Derivatives:
+    root = np.sqrt(u)
+    return root, 0.5 / root, -0.25 / (root * u)
+
+
+def _tan(u: FloatArray) -> Derivatives:
+    value = np.tan(u)
+    slope = 1 + value**2
+    return value, slope, 2 * value * slope
+
+
+def _tanh(u: FloatArray) -> Derivatives:
+    value = np.tanh(u)
+    slope = 1 - value**2
+    return value, slope, -2 * value * slope
+
+
+# name -> (value, first derivative, second derivative)
+FUNCTIONS: dict[str, Callable[[FloatArray], Derivatives]] = {
+    "sqrt": _sqrt,
+    "sin": lambda u: (np.sin(u), np.cos(u), -np.sin(u)),
+    "cos": lambda u: (np.cos(u), -np.sin(u), -np.cos(u)),
+    "tan": _tan,
+    "exp": lambda u: (np.exp(u), np.exp(u), np.exp(u)),
+    "log": lambda u: (np.log(u), 1 / u, -1 / u**2),
+    "sinh": lambda u: (np.sinh(u), np.cosh(u), np.sinh(u)),
+    "cosh": lambda u: (np.cosh(u), np.sinh(u), np.cosh(u)),
+    "tanh": _tanh,
+    "abs": lambda u: (np.abs(u), np.sign(u), np.zeros_like(u)),
+}
+VALUES: dict[str, Callable[[Any], Any]] = {name: getattr(np, name) for name in FUNCTIONS}
+
+
+@dataclass(frozen=True)
+class Jet:
+    """A value ``(n,)`` with its gradient ``(n, d)`` and Hessian ``(n, d, d)``."""
+
+    value: FloatArray
+    gradient: FloatArray
+    hessian: FloatArray
+
+    def __add__(self, other: Jet) -> Jet:
+        return Jet(
+            self.value + other.value, self.gradient + other.gradient, self.hessian + other.hessian
+        )
+
+    def __mul__(self, other: Jet) -> Jet:
+        cross = self.gradient[:, :, None] * other.gradient[:, None, :]
+        u, v = self.value[:, None], other.value[:, None]
+        return Jet(
+            self.value * other.value,
+            u * other.gradient + v * self.gradient,
+            u[:, None] * other.hessian
+            + v[:, None] * self.hessian
+            + cross
+            + cross.transpose(0, 2, 1),
+        )
+
+    def chain(self, value: FloatArray, first: FloatArray, second: FloatArray) -> Jet:
+        """Compose with a scalar function given by its value and two derivatives here."""
+        outer = self.gradient[:, :, None] * self.gradient[:, None, :]
+        return Jet(
+            value,
+            first[:, None] * self.gradient,
+            first[:, None, None] * self.hessian + second[:, None, None] * outer,
+        )
+
+    def power(self, p: float) -> Jet:
+        """Raise to a constant power."""
+        u = self.value
+        first = p * u ** (p - 1) if p != 0 else np.zeros_like(u)
+        second = p * (p - 1) * u ** (p - 2) if p not in (0, 1) else np.zeros_like(u)
+        return self.chain(u**p, first, second)
+
+    def where(self, condition: Any, other: Jet) -> Jet:
+        """Take this jet where ``condition`` holds and ``other`` elsewhere."""
+        return Jet(
+            np.where(condition, self.value, other.value),
+            np.where(condition[:, None], self.gradient, other.gradient),
+            np.where(condition[:, None, None], self.hessian, other.hessian),
+        )
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operation of a formula: ``constant``, ``variable``, ``+``, ``*``, ``power``, ..."""
+
+    kind: str
+    children: tuple[Node, ...] = ()
+    number: float = 0.0
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A formula in the state names.
+
+    Examples
+    --------
+    >>> f = Expression.parse("x*y**2 - sin(x)", ("x", "y"))
+    >>> f.value(np.array([[0.0, 1.0], [2.0, 3.0]])).round(3).tolist()
+    [0.0, 17.091]
+    >>> f.jet(np.array([[2.0, 3.0]])).gradient.round(3).tolist()
+    [[9.416, 12.0]]
+    """
+
+    root: Node
+    names: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: str, names: Sequence[str]) -> Expression:
+        """Read a formula; ``^`` is accepted for ``**``.
+
+        Raises
+        ------
+        LibraryError
+            If the text is not a formula of the whitelisted functions and the given names.
+        """
+        if not isinstance(text, str) or len(text) > MAX_LENGTH:
+            raise LibraryError(
+                f"a term must be a formula of at most {MAX_LENGTH} characters, got {text!r:.80}."
+            )
+        try:
+            tree = ast.parse(text.strip(), mode="eval")
+            return cls(_read(tree.body, text, tuple(names)), tuple(names))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            if isinstance(error, LibraryError):
+                raise
+            raise LibraryError(f"term {text!r:.80} is not a formula: {error}.") from None
+
+    @classmethod
+    def from_sympy(cls, expression: sympy.Expr, names: Sequence[str]) -> Expression:
+        """Convert a SymPy expression; its symbols are matched to ``names`` by name."""
+        return cls(_from_sympy(expression, tuple(names)), tuple(names))
+
+    @cached_property
+    def text(self) -> str:
+        """The formula as text that :meth:`parse` reads back exactly."""
+        return _text(self.root)
+
+    def value(self, states: FloatArray) -> FloatArray:
+        """Evaluate at ``states (n, d)``; returns ``(n,)``."""
+        columns = dict(zip(self.names, states.T, strict=True))
+        result = _value(self.root, columns)
+        return np.broadcast_to(np.asarray(result, dtype=np.float64), (len(states),))
+
+    def jet(self, states: FloatArray) -> Jet:
+        """Evaluate with exact gradient and Hessian at ``states (n, d)``."""
+        n, d = states.shape
+        jets = {
+            name: Jet(states[:, i], np.tile(np.eye(d)[i], (n, 1)), np.zeros((n, d, d)))
+            for i, name in enumerate(self.names)
+        }
+        return _jet(self.root, jets, n, d)
+
+    def to_sympy(self) -> sympy.Expr:
+        """Convert to SymPy, with one real symbol per state name."""
+        import sympy
+
+        return _to_sympy(self.root, {name: sympy.Symbol(name, real=True) for name in self.names})
+
+
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.Pow: "**",
+    ast.BitXor: "**",
+}
+
+
+def _constant(number: float) -> Node:
+    return Node("constant", number=float(number))
+
+
+def _read(node: ast.expr, text: str, names: tuple[str, ...]) -> Node:
+    match node:
+        case ast.Constant(value=bool()):
+            pass
+        case ast.Constant(value=int() | float() as number):
+            return _constant(number)
+        case ast.Name(id=name):
+            if name not in names:
+                raise LibraryError(
+                    f"term {text!r} uses {name!r}, which is not a state; the states are "
+                    f"{list(names)}."
+                )
+            return Node("variable", name=name)
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return _product(_constant(-1.0), _read(inner, text, names))
+        case ast.UnaryOp(op=ast.UAdd(), operand=inner):
+            return _read(inner, text, names)
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
+            children = _read(left, text, names), _read(right, text, names)
+            return _binary(_OPERATORS[type(operator)], *children, text)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
+            children = tuple(_read(arg, text, names) for arg in args)
+            if (name in FUNCTIONS and len(args) == 1) or (name in ("min", "max") and len(args) == 2):
+                return Node("function", children, name=name)
+            raise LibraryError(
+                f"term {text!r} calls {name!r} with {len(args)} arguments; the functions are "
+                f"{sorted(FUNCTIONS)} of one argument, min and max of two."
+            )
+    raise LibraryError(
+        f"term {text!r:.80} contains {ast.unparse(node)!r:.40}, which has no place in a formula; "
+        "use numbers, state names, + - * / ** and functions."
+    )
+
+
+def _binary(operator: str, left: Node, right: Node, text: str) -> Node:
+    match operator:
+        case "+":
+            return Node("+", (left, right))
+        case "-":
+            return Node("+", (left, _product(_constant(-1.0), right)))
+        case "*":
+            return _product(left, right)
+        case "/":
+            if left.kind == right.kind == "constant" and right.number != 0:
+                return _constant(left.number / right.number)
+            return _product(left, Node("power", (right,), number=-1.0))
+    exponent = _constant_value(right)
+    if exponent is None:
+        raise LibraryError(f"term {text!r} has an exponent that is not a number.")
+    return Node("power", (left,), number=exponent)
+
+
+def _constant_value(node: Node) -> float | None:
+    if node.kind == "constant":
+        return node.number
+    if node.kind == "*":
+        values = [_constant_value(child) for child in node.children]
+        return None if None in values else float(np.prod([v for v in values if v is not None]))
+    return None
+
+
+def _product(left: Node, right: Node) -> Node:
+    if left.kind == right.kind == "constant":
+        return _constant(left.number * right.number)
+    return Node("*", (left, right))
+
+
+def _value(node: Node, columns: dict[str, FloatArray]) -> Any:
+    match node.kind:
+        case "constant":
+            return node.number
+        case "variable":
+            return columns[node.name]
+        case "power":
+            base = _value(node.children[0], columns)
+            return np.power(base, int(node.number) if node.number in (2.0, 3.0) else node.number)
+    values = [_value(child, columns) for child in node.children]
+    match node.kind:
+        case "+":
+            return sum(values[1:], values[0])
+        case "*":
+            result = values[0]
+            for factor in values[1:]:
+                result = result * factor
+            return result
+    if node.name in ("min", "max"):
+        return (np.minimum if node.name == "min" else np.maximum)(*values)
+    return VALUES[node.name](values[0])
+
+
+def _jet(node: Node, jets: dict[str, Jet], n: int, d: int) -> Jet:
+    match node.kind:
+        case "constant":
+            return Jet(np.full(n, node.number), np.zeros((n, d)), np.zeros((n, d, d)))
+        case "variable":
+            return jets[node.name]
+    children = [_jet(child, jets, n, d) for child in node.children]
+    first = children[0]
+    match node.kind:
+        case "power":
+            return first.power(node.number)
+        case "+":
+            for child in children[1:]:
+                first = first + child
+            return first
+        case "*":
+            for child in children[1:]:
+                first = first * child
+            return first
+    if node.name in ("min", "max"):
+        less = first.value <= children[1].value
+        return first.where(less if node.name == "min" else ~less, children[1])
+    return first.chain(*FUNCTIONS[node.name](first.value))
+
+
+def _text(node: Node) -> str:
+    match node.kind:
+        case "constant":
+            number = int(node.number) if node.number.is_integer() else node.number
+            return repr(number) if number >= 0 else f"({number!r})"
+        case "variable":
+            return node.name
+        case "power":
+            exponent = int(node.number) if node.number.is_integer() else node.number
+            return f"{_text(node.children[0])}**{exponent if exponent >= 0 else f'({exponent})'}" if (
+                node.children[0].kind in ("variable", "function")
+            ) else f"({_text(node.children[0])})**{exponent if exponent >= 0 else f'({exponent})'}"
+        case "+":
+            return "(" + " + ".join(_text(child) for child in node.children) + ")"
+        case "*":
+            return "*".join(_text(child) for child in node.children)
+    return f"{node.name}({', '.join(_text(child).strip() for child in node.children)})"
+
+
+def _to_sympy(node: Node, symbols: dict[str, sympy.Symbol]) -> Any:
+    import sympy
+
+    match node.kind:
+        case "constant":
+            return sympy.Integer(int(node.number)) if node.number.is_integer() else sympy.Float(
+                node.number
+            )
+        case "variable":
+            return symbols[node.name]
+    children = [_to_sympy(child, symbols) for child in node.children]
+    match node.kind:
+        case "power":
+            half = sympy.nsimplify(node.number)
+            return children[0] ** half
+        case "+":
+            return sympy.Add(*children)
+        case "*":
+            return sympy.Mul(*children)
+    names = {"abs": "Abs", "min": "Min", "max": "Max"}
+    return getattr(sympy, names.get(node.name, node.name))(*children)
+
+
+def _from_sympy(expression: Any, names: tuple[str, ...]) -> Node:
+    import sympy
+
+    if expression.is_Number or expression.is_NumberSymbol:
+        return _constant(float(expression))
+    if expression.is_Symbol:
+        if expression.name not in names:
+            raise LibraryError(
+                f"{expression.name!r} is not a state; the states are {list(names)}."
+            )
+        return Node("variable", name=expression.name)
+    if isinstance(expression, sympy.Pow) and expression.exp.is_Number:
+        base = _from_sympy(expression.base, names)
+        if expression.exp == sympy.Rational(1, 2):
+            return Node("function", (base,), name="sqrt")
+        return Node("power", (base,), number=float(expression.exp))
+    children = tuple(_from_sympy(arg, names) for arg in expression.args)
+    if isinstance(expression, sympy.Add | sympy.Mul):
+        return Node("+" if isinstance(expression, sympy.Add) else "*", children)
+    name = {"Abs": "abs", "Min": "min", "Max": "max"}.get(
+        type(expression).__name__, type(expression).__name__
+    )
+    if name in FUNCTIONS or (name in ("min", "max") and len(children) == 2):
+        return Node("function", children, name=name)
+    raise LibraryError(f"{expression} cannot be written with the functions {sorted(FUNCTIONS)}.")

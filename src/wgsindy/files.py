@@ -1,0 +1,63 @@
+"""Files in and out: tables of samples -> :class:`Trajectories`; results written atomically."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from wgsindy.errors import DataError
+from wgsindy.trajectories import Trajectories
+
+
+def write_atomically(path: str | Path, text: str) -> None:
+    """Write a text file so that a reader sees the old content or the new, never a part of it."""
+    target = Path(path)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
+    try:
+        with open(draft, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read_csv(
+    path: str | Path, *, states: Sequence[str], time: str, trajectory: str | None = None
+) -> Trajectories:
+    """Read a comma-separated table with a header, one row a sample in time order.
+
+    Parameters
+    ----------
+    states : names of the columns that hold the state
+    time : name of the column of sampling times
+    trajectory : name of a column that numbers the trajectories, if there are several
+
+    Raises
+    ------
+    DataError
+        If a column is missing or a field is not a number.
+    """
+    with open(path, encoding="utf-8") as file:
+        header = [name.strip() for name in file.readline().split(",")]
+        wanted = [*states, time, *([trajectory] if trajectory else [])]
+        missing = [name for name in wanted if name not in header]
+        if missing:
+            raise DataError(f"{path} has no column {missing[0]!r}; its columns are {header}.")
+        try:
+            columns = [header.index(name) for name in wanted]
+            table = np.loadtxt(file, delimiter=",", usecols=columns, ndmin=2)
+        except ValueError as error:
+            raise DataError(f"{path} is not a table of numbers: {error}.") from None
+    keys = table[:, -1] if trajectory else np.zeros(len(table))
+    pieces = [table[keys == key] for key in dict.fromkeys(keys.tolist())]
+    d = len(states)
+    return Trajectories(
+        [piece[:, :d] for piece in pieces],
+        times=[piece[:, d] for piece in pieces],
+        names=states,
+    )

@@ -1,0 +1,384 @@
+"""The generator of a diffusion: drift and tensor as formulas and as callable fields.
+
+Convention, here and everywhere: Ito, dX = b dt + sigma dW, a = sigma sigma' (never a / 2),
+L f = b . grad f + (1/2) a : Hess f. States ``(n, d)``, drift ``(n, d)``, tensor ``(n, d, d)``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wgsindy import readouts, symbolic, tensor
+from wgsindy.arrays import FloatArray, frozen
+from wgsindy.errors import DataError, ModelFileError
+from wgsindy.expressions import Expression
+from wgsindy.files import write_atomically
+from wgsindy.library import Basis, Frame, basis_of
+from wgsindy.simulate import Scheme, simulate
+from wgsindy.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    import sympy
+
+FILE_FORMAT = "wgsindy-generator"
+FILE_VERSION = 1
+
+TensorForm = Literal["entries", "clipped", "factor"]
+
+
+@dataclass(frozen=True)
+class TensorField:
+    """How the tensor is made from ``coefficients (E, K)``.
+
+    ``entries``: a_pq = theta c, as it is. ``clipped``: the same with negative eigenvalues set to
+    zero at each point. ``factor``: L_pq = theta c, a = L L', shrunk towards isotropy in
+    ``units`` by ``shrinkage``; positive semidefinite everywhere by construction.
+    """
+
+    form: TensorForm
+    coefficients: FloatArray
+    shrinkage: float
+    units: FloatArray
+
+    def __call__(self, theta: FloatArray) -> FloatArray:
+        """Return tensors ``(n, d, d)`` for library values ``(n, K)``."""
+        d = len(self.units)
+        values = theta @ self.coefficients.T
+        if self.form == "factor":
+            factor = tensor.lower_triangle(values, d)
+            field = np.einsum("npk,nqk->npq", factor, factor)
+        else:
+            field = tensor.symmetric(values, d)
+            if self.form == "clipped":
+                field = tensor.clip(field)
+        return tensor.shrink(field, self.shrinkage, self.units)
+
+
+class Coefficient(NamedTuple):
+    """One term of one field in the physical states; NaN where the recipe gives no error bar."""
+
+    target: str
+    term: str
+    value: float
+    std_error: float
+    low: float
+    high: float
+    inclusion: float
+
+
+class SymbolicGenerator(NamedTuple):
+    """Drift ``(d, 1)`` and tensor ``(d, d)`` as SymPy matrices."""
+
+    symbols: tuple[sympy.Symbol, ...]
+    drift: sympy.Matrix
+    diffusion: sympy.Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """A diffusion generator: the result of a fit, or a known truth.
+
+    Parameters
+    ----------
+    basis : the terms, in the frame in which they are evaluated
+    drift_coefficients : ``(d, K)``; b = theta c, in physical units
+    tensor_field : how the diffusion tensor is made of the terms
+    info : facts about where it comes from, kept in the model file
+
+    Examples
+    --------
+    >>> import sympy
+    >>> x, y = sympy.symbols("x y")
+    >>> truth = Generator.from_sympy(("x", "y"), [-x - 2*y, 2*x - y], [[1, 0], [0, 1]])
+    >>> truth.drift([[1.0, 1.0]]).tolist(), truth.curl([[1.0, 1.0]]).tolist()
+    ([[-3.0, 1.0]], [2.0])
+    """
+
+    basis: Basis
+    drift_coefficients: FloatArray
+    tensor_field: TensorField
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_sympy(
+        cls,
+        names: Sequence[str],
+        drift: Sequence[Any],
+        diffusion: Sequence[Sequence[Any]],
+    ) -> Generator:
+        """Build a generator from SymPy expressions of the drift and of the full tensor."""
+        d = len(names)
+        entries = [diffusion[p][q] for p, q in tensor.pairs(d)]
+        basis, coefficients = symbolic.split_sympy([*drift, *entries], names)
+        field = TensorField("entries", frozen(coefficients[d:]), 0.0, frozen(np.ones(d)))
+        return cls(basis, frozen(coefficients[:d]), field)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coordinates."""
+        return self.basis.names
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return len(self.basis.names)
+
+    def _points(self, points: ArrayLike) -> FloatArray:
+        array = np.asarray(points, dtype=np.float64)
+        if array.ndim != 2 or array.shape[1] != self.dimension:
+            raise DataError(
+                f"points must have shape (n, {self.dimension}), one column for each of "
+                f"{list(self.names)}; got {array.shape}."
+            )
+        return array
+
+    def drift(self, points: ArrayLike) -> FloatArray:
+        """Drift b ``(n, d)`` at points ``(n, d)``."""
+        return self.basis.values(self._points(points)) @ self.drift_coefficients.T
+
+    def diffusion(self, points: ArrayLike) -> FloatArray:
+        """Diffusion tensor a ``(n, d, d)`` at points ``(n, d)``."""
+        return self.tensor_field(self.basis.values(self._points(points)))
+
+    def drift_jacobian(self, points: ArrayLike) -> FloatArray:
+        """Derivatives J[p, q] = d b_p / d x_q ``(n, d, d)``."""
+        return np.einsum(
+            "nkq,pk->npq", self.basis.gradients(self._points(points)), self.drift_coefficients
+        )
+
+    def apply(self, function: str | Expression, points: ArrayLike) -> FloatArray:
+        """L f = b . grad f + (1/2) a : Hess f at points; ``(n,)``. ``f`` is a formula.
+
+        >>> import sympy
+        >>> x = sympy.Symbol("x")
+        >>> Generator.from_sympy(("x",), [-x], [[2]]).apply("x**2", [[3.0]]).tolist()
+        [-16.0]
+        """
+        x = self._points(points)
+        if isinstance(function, str):
+            function = Expression.parse(function, self.names)
+        jet = function.jet(x)
+        first = np.einsum("np,np->n", self.drift(x), jet.gradient)
+        return first + 0.5 * np.einsum("npq,npq->n", self.diffusion(x), jet.hessian)
+
+    def correlation(self, points: ArrayLike) -> FloatArray:
+        """Instantaneous shock correlations ``(n, d, d)``."""
+        return readouts.correlation(self.diffusion(points))
+
+    def leverage(self, points: ArrayLike) -> FloatArray:
+        """a12 / sqrt(a11 a22) ``(n,)``; two coordinates only."""
+        self._needs_plane("leverage", "correlation")
+        return self.correlation(points)[:, 0, 1]
+
+    def fluctuation(self, points: ArrayLike) -> FloatArray:
+        """Local variances (a11, ..., add) ``(n, d)``."""
+        return readouts.fluctuation(self.diffusion(points))
+
+    def curl(self, points: ArrayLike) -> FloatArray:
+        """(d1 b2 - d2 b1) / 2 ``(n,)``; two coordinates only."""
+        self._needs_plane("curl", "rotation")
+        return self.rotation(points)[:, 1, 0]
+
+    def rotation(self, points: ArrayLike) -> FloatArray:
+        """Antisymmetric part of the drift Jacobian ``(n, d, d)``."""
+        return readouts.rotation(self.drift_jacobian(points))
+
+    def antisymmetric_drift(self, points: ArrayLike) -> FloatArray:
+        """Field anti(J)(x) x ``(n, d)``: the rotating part of the drift, to first order."""
+        return readouts.antisymmetric_drift(self._points(points), self.drift_jacobian(points))
+
+    def _needs_plane(self, what: str, instead: str) -> None:
+        if self.dimension != 2:
+            raise DataError(
+                f"{what} is defined for 2 coordinates, this generator has {self.dimension}; use "
+                f"{instead}, which works in any dimension."
+            )
+
+    @cached_property
+    def _drift_form(self) -> symbolic.LinearForm:
+        return symbolic.linear_fields(self.basis, self.drift_coefficients)
+
+    @cached_property
+    def _tensor_form(self) -> symbolic.LinearForm:
+        """Entries as linear forms; for ``clipped`` tensors before the clip."""
+        a = self.tensor_field
+        if a.form != "factor":
+            return symbolic.linear_fields(self.basis, a.coefficients)
+        mixture = symbolic.shrunk_mixture(self.dimension, a.shrinkage, a.units)
+        return symbolic.factor_products(self.basis, a.coefficients, mixture)
+
+    @property
+    def coefficients(self) -> tuple[Coefficient, ...]:
+        """Every non-zero term of every field, in the physical states."""
+        none = float("nan")
+        drift, entries = symbolic.field_names(self.dimension)
+        return tuple(
+            Coefficient(target, term, float(value), none, none, none, none)
+            for targets, form in ((drift, self._drift_form), (entries, self._tensor_form))
+            for target, row in zip(targets, form.coefficients, strict=True)
+            for term, value in zip(form.terms, row, strict=True)
+            if value != 0
+        )
+
+    def equations(self, digits: int = 3, cutoff: float = 5e-3) -> list[str]:
+        """Write the drift components and tensor entries as formulas in the physical states.
+
+        Terms that contribute less than ``cutoff`` of the largest one on the range of the data
+        are left out of the text; :attr:`coefficients` has them all.
+        """
+        drift, entries = symbolic.field_names(self.dimension)
+        return [
+            f"{target} = {form.text(i, digits=digits, cutoff=cutoff)}"
+            for targets, form in ((drift, self._drift_form), (entries, self._tensor_form))
+            for i, target in enumerate(targets)
+        ]
+
+    def to_sympy(self) -> SymbolicGenerator:
+        """Drift and tensor as SymPy matrices in the physical states, every term kept."""
+        import sympy
+
+        def expressions(form: symbolic.LinearForm) -> list[Any]:
+            terms = [Expression.parse(term, self.names).to_sympy() for term in form.terms]
+            return [
+                sympy.Add(*(float(c) * t for c, t in zip(row, terms, strict=True) if c != 0))
+                for row in form.coefficients
+            ]
+
+        entries = expressions(self._tensor_form)
+        matrix = sympy.zeros(self.dimension, self.dimension)
+        for entry, (p, q) in zip(entries, tensor.pairs(self.dimension), strict=True):
+            matrix[p, q] = matrix[q, p] = entry
+        symbols = tuple(sympy.Symbol(name, real=True) for name in self.names)
+        return SymbolicGenerator(symbols, sympy.Matrix(expressions(self._drift_form)), matrix)
+
+    def to_latex(self, digits: int = 3, cutoff: float = 5e-3) -> str:
+        """Write the equations as a LaTeX ``aligned`` block."""
+        import sympy
+
+        lines = []
+        for equation in self.equations(digits, cutoff):
+            target, formula = equation.split(" = ")
+            right = sympy.latex(Expression.parse(formula, self.names).to_sympy())
+            lines.append(f"{target[0]}_{{{target[1:]}}} &= {right}")
+        return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
+    def simulate(
+        self,
+        x0: ArrayLike,
+        *,
+        dt: float,
+        steps: int,
+        trajectories: int = 1,
+        random_state: int | np.random.Generator | None = None,
+        scheme: Scheme | None = None,
+    ) -> Trajectories:
+        """Simulate paths from ``x0``; see :func:`wgsindy.simulate.simulate`."""
+        return simulate(
+            self,
+            x0,
+            dt=dt,
+            steps=steps,
+            trajectories=trajectories,
+            random_state=random_state,
+            scheme=scheme,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of a model file: plain data, no code."""
+        return {
+            "format": FILE_FORMAT,
+            "version": FILE_VERSION,
+            "names": list(self.names),
+            "terms": list(self.basis.terms),
+            "frame": {
+                "centre": self.basis.frame.centre.tolist(),
+                "scale": self.basis.frame.scale.tolist(),
+            },
+            "drift": self.drift_coefficients.tolist(),
+            "tensor": {
+                "form": self.tensor_field.form,
+                "coefficients": self.tensor_field.coefficients.tolist(),
+                "shrinkage": self.tensor_field.shrinkage,
+                "units": self.tensor_field.units.tolist(),
+            },
+            "info": dict(self.info),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Generator:
+        """Build a generator from the content of a model file.
+
+        Raises
+        ------
+        ModelFileError
+            If anything in it is missing, of the wrong kind or of the wrong shape.
+        """
+        if not isinstance(content, dict) or content.get("format") != FILE_FORMAT:
+            raise ModelFileError(f"this is not a {FILE_FORMAT} file: its format field differs.")
+        if content.get("version") != FILE_VERSION:
+            raise ModelFileError(
+                f"this model file has version {content.get('version')!r}; this release reads "
+                f"version {FILE_VERSION}."
+            )
+        try:
+            return cls._from_checked(content)
+        except (KeyError, TypeError, ValueError, AssertionError) as error:
+            raise ModelFileError(f"this model file is damaged: {error!r}.") from None
+
+    @classmethod
+    def _from_checked(cls, content: dict[str, Any]) -> Generator:
+        names = tuple(content["names"])
+        basis = basis_of([Expression.parse(text, names) for text in content["terms"]], names)
+        if list(basis.terms) != list(content["terms"]):
+            raise ModelFileError("its terms are not in the order in which they were written")
+        d, k = len(names), len(basis)
+        frame = Frame(
+            _array(content["frame"]["centre"], (d,)), _array(content["frame"]["scale"], (d,))
+        )
+        a = content["tensor"]
+        if a["form"] not in ("entries", "clipped", "factor"):
+            raise ModelFileError(f"its tensor form is {a['form']!r}")
+        field = TensorField(
+            a["form"],
+            _array(a["coefficients"], (len(tensor.pairs(d)), k)),
+            float(a["shrinkage"]),
+            _array(a["units"], (d,)),
+        )
+        drift = _array(content["drift"], (d, k))
+        return cls(basis.in_frame(frame), drift, field, dict(content["info"]))
+
+    def save(self, path: str | Path) -> None:
+        """Write a model file (JSON), atomically; floats are kept bit for bit."""
+        write_atomically(path, json.dumps(self.to_dict(), allow_nan=False, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Generator:
+        """Read a model file.
+
+        Raises
+        ------
+        ModelFileError
+            If the file is not one that :meth:`save` wrote.
+        """
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ModelFileError(f"there is no model file {path}.") from None
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise ModelFileError(f"{path} is not a JSON file: {error}.") from None
+        return cls.from_dict(content)
+
+
+def _array(values: Any, shape: tuple[int, ...]) -> FloatArray:
+    array = np.array(values, dtype=np.float64)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ModelFileError(f"an array of shape {array.shape} should be finite and {shape}")
+    return frozen(array)

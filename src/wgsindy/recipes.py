@@ -1,0 +1,114 @@
+"""Recipes: every choice of every stage, as one frozen value.
+
+The paper's frozen configuration, each of its ablations and each variant are values of
+:class:`Recipe`, so that a study of them is a list of recipes and not a second code path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args, get_type_hints
+
+
+from wgsindy.errors import RecipeError
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Choices of a weak-form fit; the defaults are the paper's frozen configuration.
+
+    Parameters
+    ----------
+    name : what to call it
+    standardise : divide each coordinate by its standard deviation after subtracting its mean
+    n_centres : number of kernel centres
+    bandwidth : kernels shaped by the covariance of the states, or isotropic
+    bandwidth_factor : bandwidth over the median distance between neighbouring centres
+    local_order : degree of the local polynomial whose intercept is the weak row
+    drift_square : subtract the finite-step term b b' dt from the tensor targets
+    solver : how a sparse system is solved
+    debias : refit the selected terms by least squares
+    threshold : drop terms below this fraction of the largest one, refitting each time
+    folds : number of cross-validation folds
+    rows : one weak row per centre and trajectory, or per centre of one pooled cloud
+    gls : reweight drift rows by their noise: per component, jointly, or not at all
+    tensor : read the tensor out through Cholesky factors, or entry by entry
+    shrinkage : weight of the isotropic part mixed into the tensor read-out
+    noise_correction : subtract observation noise estimated from lag-one increments
+    cross_fit : build smoother and noise weights of a trajectory from the other trajectories
+    """
+
+    name: str = "paper"
+    standardise: bool = True
+    n_centres: int = 64
+    bandwidth: Literal["covariance", "isotropic"] = "covariance"
+    bandwidth_factor: float = 1.5
+    local_order: Literal[0, 1, 2] = 2
+    drift_square: bool = True
+    solver: Literal["adaptive_lasso", "lasso", "stlsq"] = "adaptive_lasso"
+    debias: bool = True
+    threshold: float = 0.12
+    folds: int = 5
+    rows: Literal["trajectory", "pooled"] = "trajectory"
+    gls: Literal["none", "diagonal", "full"] = "diagonal"
+    tensor: Literal["cholesky", "entries"] = "cholesky"
+    shrinkage: float = 0.05
+    noise_correction: bool = False
+    cross_fit: bool = False
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for field in fields(self):
+            _check_choice(field.name, getattr(self, field.name), hints[field.name])
+        _check_range("n_centres", self.n_centres, 1, 4096)
+        _check_range("bandwidth_factor", self.bandwidth_factor, 1e-3, 1e3)
+        _check_range("threshold", self.threshold, 0, 1)
+        _check_range("folds", self.folds, 2, 100)
+        _check_range("shrinkage", self.shrinkage, 0, 1)
+
+
+def _check_choice(field: str, value: Any, hint: Any) -> None:
+    allowed = get_args(hint)
+    if allowed and value not in allowed:
+        raise RecipeError(f"recipe choice {field} must be one of {list(allowed)}, got {value!r}.")
+    expected = (int, float) if hint is float else hint
+    if not allowed and (not isinstance(value, expected) or isinstance(value, bool) != (hint is bool)):
+        raise RecipeError(f"recipe choice {field} must be a {hint.__name__}, got {value!r}.")
+
+
+def _check_range(field: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise RecipeError(f"recipe choice {field} must be in [{low:g}, {high:g}], got {value!r}.")
+
+
+PAPER = Recipe()
+
+# Leave one out: five of the paper's six mechanisms, each switched off alone. The sixth, pooling,
+# is a matter of how many trajectories are given, not of the recipe.
+ABLATIONS: dict[str, Recipe] = {
+    recipe.name: recipe
+    for recipe in (
+        replace(PAPER, name="paper-no-anisotropy", bandwidth="isotropic"),
+        replace(PAPER, name="paper-no-local-polynomial", local_order=0),
+        replace(PAPER, name="paper-no-adaptive-lasso", solver="stlsq"),
+        replace(PAPER, name="paper-no-gls", gls="none"),
+        replace(PAPER, name="paper-no-cholesky", tensor="entries", shrinkage=0.0),
+    )
+}
+
+_NAMED: dict[str, Recipe] = {PAPER.name: PAPER, **ABLATIONS}
+
+
+def get(recipe: str | Recipe) -> Recipe:
+    """Return a recipe by name, or the recipe itself.
+
+    >>> get("paper").n_centres
+    64
+    """
+    if isinstance(recipe, Recipe):
+        return recipe
+    if recipe not in _NAMED:
+        raise RecipeError(
+            f"there is no recipe {recipe!r}; choose one of {list(_NAMED)}, or pass a Recipe."
+        )
+    return _NAMED[recipe]

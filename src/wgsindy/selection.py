@@ -1,0 +1,175 @@
+"""Sparse solvers of overdetermined linear systems, behind one function: :func:`solve`.
+
+Columns and target are scaled to unit length first, so that coefficients, penalties and
+thresholds are free of units: multiplying states or time by 1000 changes no selection.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from wgsindy.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.errors import LibraryError, NotEnoughDataError
+from wgsindy.recipes import Recipe
+
+PILOT_RIDGE = 1e-6
+PILOT_FLOOR = 1e-3
+PATH_POINTS = 60
+PATH_DEPTH = 1e-4  # smallest penalty tried, relative to the one that kills every term
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A linear system: ``design (M, K)``, ``target (M,)``, cross-validation ``folds (M,)``.
+
+    ``blocks (K,)`` numbers the equations if several are solved at once; the relative threshold
+    is applied within each.
+    """
+
+    design: FloatArray
+    target: FloatArray
+    folds: IntArray
+    blocks: IntArray | None = None
+
+    def weighted(self, weights: FloatArray) -> Rows:
+        """Multiply each row by its weight."""
+        return Rows(
+            self.design * weights[:, None], self.target * weights, self.folds, self.blocks
+        )
+
+
+@dataclass(frozen=True)
+class Normalised:
+    """A system with unit columns and target, reduced by QR to at most K + 1 rows."""
+
+    triangle: FloatArray  # R of [design | target]
+    column_norm: FloatArray
+    target_norm: float
+
+    @property
+    def design(self) -> FloatArray:
+        return self.triangle[:, :-1]
+
+    @property
+    def target(self) -> FloatArray:
+        return self.triangle[:, -1]
+
+
+def _normalise(rows: Rows) -> Normalised:
+    column_norm = np.linalg.norm(rows.design, axis=0)
+    target_norm = float(np.linalg.norm(rows.target))
+    joined = np.column_stack([rows.design, rows.target])
+    scale = np.append(column_norm, target_norm)
+    triangle = np.linalg.qr(joined / np.where(scale > 0, scale, 1.0), mode="r")
+    return Normalised(triangle, column_norm, target_norm)
+
+
+def solve(rows: Rows, recipe: Recipe) -> FloatArray:
+    """Solve one sparse system; returns coefficients ``(K,)``, zero where not selected.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If there are fewer rows than terms.
+    LibraryError
+        If a term vanishes on all data.
+    """
+    m, k = rows.design.shape
+    if m < k:
+        raise NotEnoughDataError(
+            f"there are {m} weak rows for {k} terms; give more data or a smaller library."
+        )
+    system = _normalise(rows)
+    if not system.column_norm.all():
+        raise LibraryError(
+            f"term number {int(np.argmin(system.column_norm))} of the library is zero on all "
+            "data; leave it out."
+        )
+    if system.target_norm == 0:
+        return np.zeros(k)
+    coefficients = _select(rows, system, recipe)
+    coefficients = _prune(system, coefficients, recipe, rows.blocks)
+    return coefficients * system.target_norm / system.column_norm
+
+
+def _select(rows: Rows, system: Normalised, recipe: Recipe) -> FloatArray:
+    everything = np.ones(system.design.shape[1], dtype=bool)
+    if recipe.solver == "stlsq":
+        return _least_squares(system, everything)
+    if recipe.solver == "lasso":
+        penalties = np.ones(len(everything))
+    else:
+        pilot = _ridge(system, PILOT_RIDGE)
+        penalties = 1.0 / np.maximum(np.abs(pilot), PILOT_FLOOR)
+    coefficients = _lasso_cv(rows, system, penalties)
+    if recipe.debias:
+        return _least_squares(system, coefficients != 0)
+    return coefficients
+
+
+def _ridge(system: Normalised, weight: float) -> FloatArray:
+    k = system.design.shape[1]
+    stacked = np.vstack([system.design, np.sqrt(weight) * np.eye(k)])
+    return np.linalg.lstsq(stacked, np.append(system.target, np.zeros(k)), rcond=None)[0]
+
+
+def _least_squares(system: Normalised, support: BoolArray) -> FloatArray:
+    coefficients = np.zeros(len(support))
+    if support.any():
+        coefficients[support] = np.linalg.lstsq(
+            system.design[:, support], system.target, rcond=None
+        )[0]
+    return coefficients
+
+
+def _prune(
+    system: Normalised, coefficients: FloatArray, recipe: Recipe, blocks: IntArray | None
+) -> FloatArray:
+    """Drop terms below the relative threshold of their equation, refitting after each round."""
+    blocks = np.zeros(len(coefficients), dtype=np.int64) if blocks is None else blocks
+    while True:
+        size = np.abs(coefficients)
+        largest = np.zeros(blocks.max() + 1)
+        np.maximum.at(largest, blocks, size)
+        keep = (size > 0) & (size >= recipe.threshold * largest[blocks])
+        if (keep == (size > 0)).all():
+            return coefficients
+        coefficients = _least_squares(system, keep) if recipe.debias else coefficients * keep
+
+
+def _lasso_cv(rows: Rows, system: Normalised, penalties: FloatArray) -> FloatArray:
+    """Lasso with one penalty weight per term; its strength by cross-validation over folds."""
+    scaled = rows.design / (system.column_norm * penalties)
+    target = rows.target / system.target_norm
+    n_folds = int(rows.folds.max()) + 1
+    members = [rows.folds == fold for fold in range(n_folds)]
+    gram = np.stack([scaled[member].T @ scaled[member] for member in members])
+    cross = np.stack([scaled[member].T @ target[member] for member in members])
+    total_gram, total_cross = gram.sum(axis=0), cross.sum(axis=0)
+    strongest = np.abs(total_cross).max()
+    strengths = strongest * np.geomspace(1.0, PATH_DEPTH, PATH_POINTS)
+    error = np.zeros(PATH_POINTS)
+    for fold, member in enumerate(members):
+        share = 1.0 - member.mean()
+        path = _lasso_path(total_gram - gram[fold], total_cross - cross[fold], share * strengths)
+        error += np.einsum("sk,kl,sl->s", path, gram[fold], path) - 2 * path @ cross[fold]
+    best = int(np.argmin(error))
+    return _lasso_path(total_gram, total_cross, strengths[best : best + 1])[0] / penalties
+
+
+def _lasso_path(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> FloatArray:
+    """Minimise |y - X c|^2 / 2 + s |c|_1 for each strength; returns ``(S, K)``."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import lars_path_gram
+
+    with warnings.catch_warnings():
+        # A degenerate column ends the path early; the coefficients up to there are exact.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        knots, _, path = lars_path_gram(
+            cross, gram, n_samples=1, method="lasso", alpha_min=0.0, copy_X=True, copy_Gram=True
+        )
+    # The path is linear between its knots.
+    return np.stack([np.interp(strengths, knots[::-1], row[::-1]) for row in path], axis=1)

@@ -1,0 +1,312 @@
+"""The spatial smoother: standardisation, kernel centres, bandwidth, local-polynomial rows.
+
+A smoother is a handful of small arrays; its rows ``Pi (J, n)`` exist only chunk by chunk. In
+standardised coordinates z, with kernel w_j(z) = exp(-(z - c_j)' P (z - c_j) / 2) and local basis r,
+
+    Pi_j(z) = w_j(z) e_1' (sum_n w_jn r_jn r_jn' + ridge)^-1 r(z - c_j),
+
+which is w_j(z) times a polynomial in z. Both factors are one matrix product over a chunk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from wgsindy.arrays import FloatArray, IntArray
+from wgsindy.engine import reduce
+from wgsindy.errors import DataError
+from wgsindy.library import Frame
+from wgsindy.polynomials import Monomials
+from wgsindy.recipes import Recipe
+from wgsindy.trajectories import Chunk, Trajectories
+
+RIDGE = 1e-8
+BANDWIDTH_RIDGE = 1e-8
+SAMPLE_SIZE = 8192  # points for k-means: centres are quadrature nodes, more buys nothing
+SAMPLES_PER_CENTRE = 5
+
+
+@dataclass
+class Moments:
+    """Sums over samples: states about an origin, squared increments, repeated samples."""
+
+    count: int
+    time: float
+    repeated: int
+    first: FloatArray  # (d,)
+    second: FloatArray  # (d, d)
+    by_trajectory: FloatArray  # (R, d)
+    variation: FloatArray  # (d,) sum of squared increments
+    largest: FloatArray  # (d,) largest squared increment over its step
+
+
+class MomentPass:
+    """Sum the moments of states and increments about a nearby origin."""
+
+    def __init__(self, data: Trajectories) -> None:
+        # Subtracting one state first keeps the variance exact for data far from zero.
+        self.origin = data.states[0]
+        self.n_trajectories = len(data)
+
+    def empty(self) -> Moments:
+        d = len(self.origin)
+        return Moments(
+            count=0,
+            time=0.0,
+            repeated=0,
+            first=np.zeros(d),
+            second=np.zeros((d, d)),
+            by_trajectory=np.zeros((self.n_trajectories, d)),
+            variation=np.zeros(d),
+            largest=np.zeros(d),
+        )
+
+    def add(self, total: Moments, chunk: Chunk) -> Moments:
+        x = chunk.states - self.origin
+        square = chunk.increments**2
+        total.count += len(x)
+        total.time += float(chunk.dt.sum())
+        total.repeated += int(np.count_nonzero(~chunk.increments.any(axis=1)))
+        total.first += x.sum(axis=0)
+        total.second += x.T @ x
+        np.add.at(total.by_trajectory, chunk.trajectory, x)
+        total.variation += square.sum(axis=0)
+        np.maximum(total.largest, (square / chunk.dt[:, None]).max(axis=0), out=total.largest)
+        return total
+
+    def merge(self, left: Moments, right: Moments) -> Moments:
+        left.count += right.count
+        left.time += right.time
+        left.repeated += right.repeated
+        left.first += right.first
+        left.second += right.second
+        left.by_trajectory += right.by_trajectory
+        left.variation += right.variation
+        np.maximum(left.largest, right.largest, out=left.largest)
+        return left
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """What the samples look like.
+
+    ``covariance (d, d)`` and ``variation (d,)``, the mean squared increment over time, are in
+    units of the frame; ``rank (R,)`` is the place of each trajectory when they are sorted by
+    mean position; ``worst (d,)`` is the largest increment over the typical one.
+    """
+
+    frame: Frame
+    covariance: FloatArray
+    variation: FloatArray
+    rank: IntArray
+    repeated: int
+    worst: FloatArray
+
+
+def survey(data: Trajectories, *, standardise: bool, threads: int = 1) -> Cloud:
+    """Measure mean, spread, covariance and increments of the samples.
+
+    Raises
+    ------
+    DataError
+        If a coordinate never changes: it has no dynamics to recover.
+    """
+    step = MomentPass(data)
+    moments = reduce(step, data, threads=threads)
+    mean = moments.first / moments.count
+    covariance = moments.second - moments.count * np.outer(mean, mean)
+    covariance /= max(moments.count - 1, 1)
+    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    constant = np.flatnonzero((moments.variation == 0) | (spread == 0))
+    if len(constant):
+        raise DataError(
+            f"coordinate {data.names[constant[0]]!r} is constant "
+            f"({data.states[0, constant[0]]:.6g} in all samples), so nothing can be learned about "
+            "it; leave it out."
+        )
+    frame = Frame(mean + step.origin, spread) if standardise else Frame.identity(data.dimension)
+    rate = moments.variation / moments.time
+    lengths = np.array([len(path) - 1 for path in data])
+    position = (moments.by_trajectory / lengths[:, None] / spread).sum(axis=1)
+    rank = np.empty(len(data), dtype=np.int64)
+    rank[np.argsort(position, kind="stable")] = np.arange(len(data))
+    return Cloud(
+        frame=frame,
+        covariance=covariance / np.outer(frame.scale, frame.scale),
+        variation=rate / frame.scale**2,
+        rank=rank,
+        repeated=moments.repeated,
+        worst=np.sqrt(moments.largest / rate),
+    )
+
+
+class SamplePass:
+    """Keep the states whose content hashes lowest: a uniform sample that depends on nothing else.
+
+    The same points come out whatever the order of trajectories, the size of chunks, the units
+    of the states or the order of the coordinates.
+    """
+
+    def __init__(self, frame: Frame, size: int, seed: int) -> None:
+        self.frame, self.size, self.seed = frame, size, np.uint64(seed)
+
+    def empty(self) -> tuple[FloatArray, IntArray]:
+        return np.empty((0, len(self.frame.centre))), np.empty(0, dtype=np.uint64)  # type: ignore[return-value]
+
+    def add(self, total: tuple[FloatArray, IntArray], chunk: Chunk) -> tuple[FloatArray, IntArray]:
+        z = self.frame.standardise(chunk.states)
+        cell = np.round(z * 2.0**20).astype(np.int64).astype(np.uint64)
+        key = _mix(_mix(cell).sum(axis=1, dtype=np.uint64) + self.seed)
+        return self.merge(total, (z, key))
+
+    def merge(
+        self, left: tuple[FloatArray, IntArray], right: tuple[FloatArray, IntArray]
+    ) -> tuple[FloatArray, IntArray]:
+        points, keys = np.concatenate([left[0], right[0]]), np.concatenate([left[1], right[1]])
+        if len(keys) > 2 * self.size:
+            keep = np.argpartition(keys, self.size)[: self.size]
+            points, keys = points[keep], keys[keep]
+        return points, keys
+
+
+def _mix(value: IntArray) -> IntArray:
+    """Scramble 64-bit integers (the finaliser of SplitMix64; Steele, Lea and Flood 2014)."""
+    v = value + np.uint64(0x9E3779B97F4A7C15)
+    v = (v ^ (v >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    v = (v ^ (v >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return v ^ (v >> np.uint64(31))
+
+
+def place_centres(
+    data: Trajectories, frame: Frame, n_centres: int, seed: int, threads: int = 1
+) -> FloatArray:
+    """Place kernel centres ``(J, d)`` by k-means in the frame, on a sample of the states."""
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    points, keys = reduce(SamplePass(frame, SAMPLE_SIZE, seed), data, threads=threads)
+    points = points[np.argsort(keys, kind="stable")[:SAMPLE_SIZE]]
+    distinct = len(np.unique(points, axis=0))
+    wanted = max(1, min(n_centres, distinct // SAMPLES_PER_CENTRE))
+    # scikit-learn's threads add up in any order; one thread makes the centres reproducible.
+    with threadpool_limits(1):
+        means = KMeans(wanted, n_init=1, max_iter=30, random_state=seed).fit(points)
+    return np.asarray(means.cluster_centers_, dtype=np.float64)
+
+
+def bandwidth_matrix(
+    centres: FloatArray, covariance: FloatArray, factor: float, *, shaped: bool
+) -> FloatArray:
+    """Return h0^2 Cov / (tr Cov / d) + 1e-8 I, or h0^2 I for isotropic kernels."""
+    d = len(covariance)
+    if len(centres) > 1:
+        distance = cdist(centres, centres)
+        np.fill_diagonal(distance, np.inf)
+        spacing = float(np.median(distance.min(axis=1)))
+    else:
+        spacing = float(np.sqrt(np.trace(covariance) / d))
+    h0 = factor * spacing
+    shape = covariance / (np.trace(covariance) / d) if shaped else np.eye(d)
+    return h0**2 * shape + BANDWIDTH_RIDGE * np.eye(d)
+
+
+@dataclass(frozen=True)
+class Smoother:
+    """Rows of the weak form: kernels times local-polynomial intercepts.
+
+    ``centres (J, d)`` and ``whitening (d, d)`` with ``whitening' whitening`` = inverse bandwidth
+    matrix, both in the frame; ``intercept (J, L)`` holds the coefficients of the polynomial that
+    multiplies each kernel, in ``local`` monomials of z.
+    """
+
+    frame: Frame
+    centres: FloatArray
+    whitening: FloatArray
+    local: Monomials
+    intercept: FloatArray
+
+    def rows(self, chunk: Chunk, mean_dt: float) -> FloatArray:
+        """Return ``Pi (J, n)`` at the samples of a chunk."""
+        z = self.frame.standardise(chunk.states)
+        weights = kernel_weights(z, self.centres, self.whitening, chunk.dt / mean_dt)
+        weights *= self.intercept @ self.local.values(z)
+        return weights
+
+
+def kernel_weights(
+    z: FloatArray, centres: FloatArray, whitening: FloatArray, mass: FloatArray
+) -> FloatArray:
+    """Gaussian kernels ``(J, n)`` times the mass of each sample (its share of observed time)."""
+    y, centre = z @ whitening.T, centres @ whitening.T
+    exponent = centre @ y.T
+    exponent -= 0.5 * np.einsum("nd,nd->n", y, y)
+    exponent -= 0.5 * np.einsum("jd,jd->j", centre, centre)[:, None]
+    np.exp(exponent, out=exponent)
+    exponent *= mass
+    return exponent
+
+
+class GramPass:
+    """Sum kernel-weighted monomials of z: everything the local Gram matrices need."""
+
+    def __init__(
+        self, frame: Frame, centres: FloatArray, whitening: FloatArray, wide: Monomials, dt: float
+    ) -> None:
+        self.frame, self.centres, self.whitening = frame, centres, whitening
+        self.wide, self.mean_dt = wide, dt
+
+    def empty(self) -> FloatArray:
+        return np.zeros((len(self.centres), len(self.wide)))
+
+    def add(self, total: FloatArray, chunk: Chunk) -> FloatArray:
+        z = self.frame.standardise(chunk.states)
+        weights = kernel_weights(z, self.centres, self.whitening, chunk.dt / self.mean_dt)
+        total += weights @ self.wide.values(z).T
+        return total
+
+    def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        left += right
+        return left
+
+
+def build_smoother(
+    data: Trajectories,
+    cloud: Cloud,
+    recipe: Recipe,
+    seed: int,
+    threads: int = 1,
+    ridge: float = RIDGE,
+) -> Smoother:
+    """Learn centres, bandwidth and local-polynomial intercepts from the states of ``data``."""
+    centres = place_centres(data, cloud.frame, recipe.n_centres, seed, threads)
+    bandwidth = bandwidth_matrix(
+        centres,
+        cloud.covariance,
+        recipe.bandwidth_factor,
+        shaped=recipe.bandwidth == "covariance",
+    )
+    whitening = np.linalg.inv(np.linalg.cholesky(bandwidth))
+    local = Monomials.up_to(recipe.local_order, dimension=data.dimension)
+    wide = Monomials.up_to(2 * recipe.local_order, dimension=data.dimension)
+    step = GramPass(cloud.frame, centres, whitening, wide, data.mean_dt)
+    sums = reduce(step, data, threads=threads)
+    intercept = _intercepts(sums, centres, local, wide, ridge)
+    return Smoother(cloud.frame, centres, whitening, local, intercept)
+
+
+def _intercepts(
+    sums: FloatArray, centres: FloatArray, local: Monomials, wide: Monomials, ridge: float
+) -> FloatArray:
+    """Solve the local normal equations; ``sums (J, W)`` are moments about the origin of z."""
+    ones = np.ones(centres.shape[1])
+    central = np.einsum("jkl,jl->jk", wide.affine_map(centres, ones), sums)
+    gram = central[:, local.product_index(wide)]  # (J, L, L) in powers of z - c_j
+    size = len(local)
+    floor = ridge * np.einsum("jll->j", gram) / size
+    gram = gram + floor[:, None, None] * np.eye(size)
+    first = np.broadcast_to(np.eye(size)[0][:, None], (len(centres), size, 1))
+    solution = np.linalg.solve(gram, first)[..., 0]
+    return np.einsum("jk,jkl->jl", solution, local.affine_map(centres, ones))

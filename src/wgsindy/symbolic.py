@@ -1,0 +1,184 @@
+"""Coefficients in physical coordinates, and how equations are written.
+
+A fitted field is a list of coefficients in some frame, and a tensor may be stored through its
+factor. Here both become plain sums of terms in the physical states: a :class:`LinearForm`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wgsindy import tensor
+from wgsindy.arrays import FloatArray
+from wgsindy.expressions import Expression
+from wgsindy.library import Basis, basis_of, monomial_name
+from wgsindy.polynomials import Monomials
+
+if TYPE_CHECKING:
+    import sympy
+
+
+@dataclass(frozen=True)
+class LinearForm:
+    """Fields ``coefficients (F, K) @ terms`` in the physical states.
+
+    ``magnitude (K,)`` is the size of each term on the range of the data; it decides which terms
+    are worth printing.
+    """
+
+    terms: tuple[str, ...]
+    coefficients: FloatArray
+    magnitude: FloatArray
+
+    def text(self, field: int, *, digits: int, cutoff: float) -> str:
+        """Write one field as a formula, leaving out terms that contribute next to nothing."""
+        row = self.coefficients[field]
+        size = np.abs(row) * self.magnitude
+        shown = [k for k in range(len(row)) if row[k] != 0 and size[k] >= cutoff * size.max()]
+        return join_terms([(float(row[k]), self.terms[k]) for k in shown], digits)
+
+
+def join_terms(terms: Sequence[tuple[float, str]], digits: int) -> str:
+    """Write a sum of coefficient and term pairs.
+
+    >>> join_terms([(1.0, "1"), (-0.51234, "x*y")], digits=3)
+    '1 - 0.512*x*y'
+    """
+    text = ""
+    for value, name in terms:
+        number = f"{abs(value):.{digits}g}"
+        factor = number if name == "1" else name if number == "1" else f"{number}*{name}"
+        sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
+        text += sign + factor
+    return text or "0"
+
+
+def linear_fields(basis: Basis, coefficients: FloatArray) -> LinearForm:
+    """Express fields ``coefficients (F, K)`` of a basis in the physical states, exactly."""
+    physical = Basis(basis.names, basis.monomials, basis.others)
+    return LinearForm(
+        physical.terms, coefficients @ basis.to_physical, _magnitude(physical, basis)
+    )
+
+
+def _magnitude(physical: Basis, original: Basis) -> FloatArray:
+    """Size of each term at the edge of the data: two standard deviations from their mean."""
+    centre, scale = original.frame.centre, original.frame.scale
+    if not original.is_polynomial:
+        return np.ones(len(physical))
+    return physical.monomials.values((np.abs(centre) + 2 * scale)[None])[:, 0]
+
+
+def factor_products(
+    basis: Basis, factor: FloatArray, mixture: FloatArray
+) -> LinearForm:
+    """Expand ``sum_ij mixture[e, i, j] l_i l_j`` for factor fields ``l = factor (E, K) @ theta``.
+
+    ``mixture (E, E, E)`` says how each tensor entry is made of products of factor entries.
+    """
+    products = np.einsum("eij,ik,jl->ekl", mixture, factor, factor, optimize=True)
+    if basis.is_polynomial:
+        return _polynomial_products(basis, products)
+    return _symbolic_products(basis, products)
+
+
+def _polynomial_products(basis: Basis, products: FloatArray) -> LinearForm:
+    degree = 2 * int(basis.monomials.powers.sum(axis=1).max(initial=0))
+    wide = Monomials.up_to(degree, dimension=len(basis.names))
+    coefficients = np.zeros((len(products), len(wide)))
+    index = basis.monomials.product_index(wide).ravel()
+    for row, product in zip(coefficients, products, strict=True):
+        np.add.at(row, index, product.ravel())
+    return linear_fields(Basis(basis.names, wide, frame=basis.frame), coefficients)
+
+
+def _symbolic_products(basis: Basis, products: FloatArray) -> LinearForm:
+    import sympy
+
+    # Roots and logarithms only make sense for positive states, and then sqrt(x*y) simplifies.
+    positive = {
+        sympy.Symbol(name, real=True): sympy.Symbol(name, positive=True) for name in basis.names
+    }
+    terms = [term.subs(positive) for term in basis.to_sympy()]
+    rows: list[dict[Any, float]] = []
+    for product in products:
+        row: dict[Any, float] = {}
+        for k, l in np.argwhere(product != 0):
+            term = sympy.powsimp(sympy.expand(terms[k] * terms[l]))
+            row[term] = row.get(term, 0.0) + float(product[k, l])
+        rows.append(row)
+    found = list(dict.fromkeys(term for row in rows for term in row)) or [sympy.Integer(1)]
+    names = tuple(Expression.from_sympy(term, basis.names).text for term in found)
+    coefficients = np.array([[row.get(term, 0.0) for term in found] for row in rows])
+    return LinearForm(names, coefficients, np.ones(len(found)))
+
+
+def shrunk_mixture(dimension: int, weight: float, units: FloatArray) -> FloatArray:
+    """Make-up of the entries of (1 - w) L L' + w tr(L L') / d in units, from products of L.
+
+    Returns ``(E, E, E)`` for :func:`factor_products`; the same mixing as ``tensor.shrink``.
+    """
+    pairs = tensor.pairs(dimension)
+    position = {pair: e for e, pair in enumerate(pairs)}
+    plain = np.zeros((len(pairs), len(pairs), len(pairs)))
+    for e, (p, q) in enumerate(pairs):
+        for k in range(q + 1):
+            plain[e, position[p, k], position[q, k]] = 1.0
+    diagonal = [position[p, p] for p in range(dimension)]
+    trace = np.einsum("pij,p->ij", plain[diagonal], units**-2.0) / dimension
+    mixed = (1 - weight) * plain
+    for p in range(dimension):
+        mixed[diagonal[p]] += weight * units[p] ** 2 * trace
+    return mixed
+
+
+def split_sympy(
+    fields: Sequence[sympy.Expr], names: Sequence[str]
+) -> tuple[Basis, FloatArray]:
+    """Write SymPy expressions as ``coefficients (F, K)`` of a basis of their own terms."""
+    import sympy
+
+    # Sums are multiplied out; exp(a + b) stays whole, for its factors may overflow.
+    rows = [
+        sympy.expand(sympy.sympify(field), power_exp=False, deep=False).as_coefficients_dict()
+        for field in fields
+    ]
+    parts = [
+        [(Expression.from_sympy(term, names), float(c)) for term, c in row.items() if c != 0]
+        for row in rows
+    ]
+    basis = basis_of([expression for part in parts for expression, _ in part], names)
+    position = {term: k for k, term in enumerate(basis.terms)}
+    coefficients = np.zeros((len(fields), len(basis)))
+    for row, part in zip(coefficients, parts, strict=True):
+        for expression, value in part:
+            single = basis_of([expression], names).terms[0]
+            row[position[single]] += value
+    return basis, coefficients
+
+
+def field_names(dimension: int) -> tuple[list[str], list[str]]:
+    """Names of the drift components and of the tensor entries: b1, b2, a11, a12, a22.
+
+    >>> field_names(2)
+    (['b1', 'b2'], ['a11', 'a12', 'a22'])
+    """
+    comma = "," if dimension > 9 else ""
+    drift = [f"b{p + 1}" for p in range(dimension)]
+    return drift, [f"a{q + 1}{comma}{p + 1}" for p, q in tensor.pairs(dimension)]
+
+
+__all__ = [
+    "LinearForm",
+    "factor_products",
+    "field_names",
+    "join_terms",
+    "linear_fields",
+    "monomial_name",
+    "shrunk_mixture",
+    "split_sympy",
+]

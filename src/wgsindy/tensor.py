@@ -1,0 +1,107 @@
+"""The cone of positive semidefinite tensors, for fields of them: arrays ``(n, d, d)``.
+
+A symmetric tensor is stored by its lower triangle, row by row: for d = 2 the entries are
+a11, a21 = a12, a22.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wgsindy.arrays import BoolArray, FloatArray
+
+
+def pairs(dimension: int) -> list[tuple[int, int]]:
+    """Index pairs (p, q) with q <= p of the independent entries, in storage order.
+
+    >>> pairs(2)
+    [(0, 0), (1, 0), (1, 1)]
+    """
+    return [(p, q) for p in range(dimension) for q in range(p + 1)]
+
+
+def outer_entries(vectors: FloatArray) -> FloatArray:
+    """Independent entries ``(n, E)`` of v v' for vectors ``(n, d)``."""
+    return np.stack([vectors[:, p] * vectors[:, q] for p, q in pairs(vectors.shape[1])], axis=1)
+
+
+def lower_triangle(entries: FloatArray, dimension: int) -> FloatArray:
+    """Put entries ``(n, E)`` into lower triangles ``(n, d, d)``."""
+    out = np.zeros((len(entries), dimension, dimension))
+    for e, (p, q) in enumerate(pairs(dimension)):
+        out[:, p, q] = entries[:, e]
+    return out
+
+
+def symmetric(entries: FloatArray, dimension: int) -> FloatArray:
+    """Put entries ``(n, E)`` into symmetric tensors ``(n, d, d)``."""
+    out = lower_triangle(entries, dimension)
+    for p, q in pairs(dimension):
+        out[:, q, p] = out[:, p, q]
+    return out
+
+
+def entries_of(tensor: FloatArray) -> FloatArray:
+    """Independent entries ``(n, E)`` of tensors ``(n, d, d)``."""
+    return np.stack([tensor[:, p, q] for p, q in pairs(tensor.shape[1])], axis=1)
+
+
+def cholesky(tensor: FloatArray) -> FloatArray:
+    """Lower factor L with L L' = tensor, ``(n, d, d)``, for semidefinite tensors.
+
+    A zero pivot gives a zero column instead of a division by zero, so rank-deficient tensors
+    (a coordinate without noise) have a factor too.
+    """
+    factor, _ = _factorise(tensor)
+    return factor
+
+
+def _factorise(tensor: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Return the factor and whether each tensor was positive semidefinite to start with."""
+    n, d, _ = tensor.shape
+    factor = np.zeros((n, d, d))
+    valid = np.ones(n, dtype=bool)
+    for q in range(d):
+        pivot = tensor[:, q, q] - np.einsum("nk,nk->n", factor[:, q, :q], factor[:, q, :q])
+        valid &= pivot >= 0
+        root = np.sqrt(np.maximum(pivot, 0.0))
+        factor[:, q, q] = root
+        safe = np.where(root > 0, root, np.inf)
+        for p in range(q + 1, d):
+            known = np.einsum("nk,nk->n", factor[:, p, :q], factor[:, q, :q])
+            factor[:, p, q] = (tensor[:, p, q] - known) / safe
+    return factor, valid
+
+
+def clip(tensor: FloatArray, floor: float = 0.0) -> FloatArray:
+    """Raise every eigenvalue below ``floor`` to it; tensors inside the cone are untouched."""
+    # Most points need nothing, which a Cholesky attempt tells far sooner than eigenvalues do.
+    _, inside = _factorise(tensor - floor * np.eye(tensor.shape[1]))
+    outside = ~inside
+    if not outside.any():
+        return tensor
+    clipped = tensor.copy()
+    values, vectors = np.linalg.eigh(tensor[outside])
+    clipped[outside] = np.einsum(
+        "npk,nk,nqk->npq", vectors, np.maximum(values, floor), vectors, optimize=True
+    )
+    return clipped
+
+
+def is_semidefinite(tensor: FloatArray, tolerance: float = 1e-12) -> BoolArray:
+    """Whether the smallest eigenvalue is not negative, up to rounding of the largest."""
+    values = np.linalg.eigvalsh(tensor)
+    return np.asarray(values[:, 0] >= -tolerance * np.abs(values).max(axis=1))
+
+
+def shrink(tensor: FloatArray, weight: float, units: FloatArray) -> FloatArray:
+    """Mix in the isotropic part, ``(1 - w) a + w tr(a) / d I``, in units of each coordinate.
+
+    In units ``u`` the tensor is a_pq / (u_p u_q), so that rescaling one coordinate together with
+    its unit changes nothing.
+    """
+    if weight == 0:
+        return tensor
+    mean = np.einsum("npp,p->n", tensor, units**-2.0) / len(units)
+    isotropic = np.diag(units**2)
+    return (1 - weight) * tensor + weight * mean[:, None, None] * isotropic

@@ -1,0 +1,320 @@
+"""Measured paths: the one front door for data.
+
+Everything below this module sees :class:`Trajectories` and, inside a fit, only its chunks.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wgsindy.arrays import FloatArray, IntArray, frozen
+from wgsindy.errors import DataError, NotEnoughDataError
+
+CHUNK_SIZE = 2048  # 64 kernels x 2048 samples of float64 are 1 MiB: one core's cache
+
+
+class Chunk(NamedTuple):
+    """A block of samples; row ``n`` is a state and what happened until the next one.
+
+    ``states (n, d)``, ``increments (n, d)``, ``dt (n,)``, ``trajectory (n,)``; ``following
+    (n, d)`` holds the increment after this one, zero where its trajectory ends.
+    """
+
+    states: FloatArray
+    increments: FloatArray
+    dt: FloatArray
+    trajectory: IntArray
+    following: FloatArray
+
+
+class Trajectories:
+    """Immutable sample paths of one ``d``-dimensional process.
+
+    Parameters
+    ----------
+    paths : list of (n_i, d) arrays, one (n, d) array, or one (R, n, d) array
+        States in time order. One-dimensional arrays are paths of a scalar process.
+    dt : float or one float per path, optional
+        Sampling interval. Give either ``dt`` or ``times``.
+    times : one (n_i,) array per path, or one array shared by all, optional
+        Strictly increasing sampling times; steps may be uneven.
+    names : one name per coordinate, optional
+        Default ``x``, ``y``, ``z``; beyond three coordinates ``x1 ... xd``.
+
+    Raises
+    ------
+    DataError
+        On NaN or infinite states, mismatched shapes, steps that are not positive, bad names.
+    NotEnoughDataError
+        On an empty list or a path of fewer than two samples.
+
+    Examples
+    --------
+    >>> data = Trajectories([[[0.0, 1.0], [0.1, 0.9], [0.2, 0.7]]], dt=0.01)
+    >>> data.dimension, data.n_increments, data.names
+    (2, 2, ('x', 'y'))
+    """
+
+    __slots__ = ("_names", "_offsets", "_path_dt", "_states", "_steps")
+
+    def __init__(
+        self,
+        paths: Sequence[ArrayLike] | ArrayLike,
+        dt: float | Sequence[float] | None = None,
+        *,
+        times: Sequence[ArrayLike] | ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        arrays = _as_paths(paths)
+        lengths = [len(path) for path in arrays]
+        self._offsets: IntArray = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self._states = frozen(np.concatenate(arrays))
+        self._names = _checked_names(names, self._states.shape[1])
+        if (dt is None) == (times is None):
+            raise DataError(
+                "the sampling interval is needed once: pass dt (a number, or one per path) or "
+                "times (one array per path), not both and not neither."
+            )
+        self._path_dt: FloatArray | None = None
+        self._steps: FloatArray | None = None
+        if times is not None:
+            self._steps = frozen(_steps_from_times(times, lengths))
+        else:
+            assert dt is not None
+            self._path_dt = frozen(_checked_dt(dt, len(lengths)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coordinates."""
+        return self._names
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates ``d``."""
+        return int(self._states.shape[1])
+
+    @property
+    def n_increments(self) -> int:
+        """Number of steps over all trajectories."""
+        return len(self._states) - len(self)
+
+    @property
+    def states(self) -> FloatArray:
+        """All states, trajectory after trajectory, ``(n_samples, d)``, read-only."""
+        return self._states
+
+    @property
+    def total_time(self) -> float:
+        """Observed time, summed over trajectories."""
+        if self._steps is not None:
+            return float(self._steps.sum())
+        assert self._path_dt is not None
+        return float(self._path_dt @ (np.diff(self._offsets) - 1))
+
+    @property
+    def mean_dt(self) -> float:
+        """Mean step."""
+        return self.total_time / self.n_increments
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, index: int) -> FloatArray:
+        """Return the states of one trajectory, ``(n, d)``, read-only."""
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"there is no trajectory {index}; there are {len(self)}.")
+        index %= len(self)
+        return self._states[self._offsets[index] : self._offsets[index + 1]]
+
+    def __iter__(self) -> Iterator[FloatArray]:
+        return (self[index] for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        return (
+            f"Trajectories({len(self)} x ({', '.join(self.names)}), "
+            f"{self.n_increments} increments, mean dt = {self.mean_dt:.6g})"
+        )
+
+    def subset(self, indices: Sequence[int]) -> Trajectories:
+        """Return the trajectories at ``indices``, in that order."""
+        if len(indices) == 0:
+            raise NotEnoughDataError("a subset of trajectories needs at least one index, got none.")
+        return self._rebuilt([self[i] for i in indices], self.names, indices)
+
+    def select(self, names: Sequence[str]) -> Trajectories:
+        """Return the same trajectories seen through some of their coordinates only."""
+        missing = [name for name in names if name not in self.names]
+        if missing:
+            raise DataError(f"there is no coordinate {missing[0]!r}; there are {list(self.names)}.")
+        columns = [self.names.index(name) for name in names]
+        return self._rebuilt([path[:, columns] for path in self], tuple(names), range(len(self)))
+
+    def _rebuilt(
+        self, paths: list[FloatArray], names: tuple[str, ...], indices: Sequence[int]
+    ) -> Trajectories:
+        if self._path_dt is not None:
+            return Trajectories(paths, [float(self._path_dt[i]) for i in indices], names=names)
+        times = [np.concatenate([[0.0], np.cumsum(self.steps(i))]) for i in indices]
+        return Trajectories(paths, times=times, names=names)
+
+    def steps(self, index: int) -> FloatArray:
+        """Return the time steps of one trajectory, ``(n - 1,)``."""
+        first, last = self._offsets[index], self._offsets[index + 1]
+        if self._steps is not None:
+            return self._steps[first : last - 1]
+        assert self._path_dt is not None
+        return np.full(last - first - 1, self._path_dt[index])
+
+    def chunks(self, size: int = CHUNK_SIZE) -> Iterator[Chunk]:
+        """Yield every increment once, in blocks of at most ``size``.
+
+        No increment spans two trajectories, and none is lost between two chunks.
+        """
+        # The step from a trajectory's last sample leads into the next trajectory: never used.
+        is_last = np.zeros(len(self._states), dtype=bool)
+        is_last[self._offsets[1:] - 1] = True
+        owner = np.repeat(np.arange(len(self)), np.diff(self._offsets))
+        for start in range(0, len(self._states) - 1, size):
+            stop = min(start + size, len(self._states) - 1)
+            inside = ~is_last[start:stop]
+            if inside.any():
+                yield self._chunk(np.arange(start, stop)[inside], owner, is_last)
+
+    def _chunk(self, at: IntArray, owner: IntArray, is_last: Any) -> Chunk:
+        states, following_state = self._states[at], self._states[at + 1]
+        after = np.minimum(at + 2, len(self._states) - 1)
+        following = np.where(is_last[at + 1][:, None], 0.0, self._states[after] - following_state)
+        if self._steps is not None:
+            dt = self._steps[at]
+        else:
+            assert self._path_dt is not None
+            dt = self._path_dt[owner[at]]
+        return Chunk(states, following_state - states, dt, owner[at], following)
+
+
+def _as_paths(paths: Any) -> list[FloatArray]:
+    if isinstance(paths, np.ndarray) and paths.ndim in (1, 2):
+        paths = [paths]
+    try:
+        listed = list(paths)
+    except TypeError:
+        raise DataError(
+            f"paths must be an array or a list of arrays, got {type(paths).__name__}."
+        ) from None
+    if not listed:
+        raise NotEnoughDataError("there are no trajectories: the list of paths is empty.")
+    if all(np.ndim(item) == 0 for item in listed):
+        listed = [listed]
+    arrays = [_as_path(index, path) for index, path in enumerate(listed)]
+    dimensions = {path.shape[1] for path in arrays}
+    if len(dimensions) > 1:
+        odd = next(i for i, path in enumerate(arrays) if path.shape[1] != arrays[0].shape[1])
+        raise DataError(
+            f"all trajectories must have the same number of coordinates: trajectory 0 has "
+            f"{arrays[0].shape[1]}, trajectory {odd} has {arrays[odd].shape[1]}."
+        )
+    return arrays
+
+
+def _as_path(index: int, path: Any) -> FloatArray:
+    if np.iscomplexobj(path):
+        raise DataError(f"trajectory {index} holds complex numbers; states must be real.")
+    try:
+        array = np.asarray(path, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"trajectory {index} is not an array of numbers; pass states of shape (n, d)."
+        ) from None
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise DataError(
+            f"trajectory {index} has shape {array.shape}; each trajectory must be (n, d): "
+            "one row a sample, one column a coordinate."
+        )
+    if len(array) < 2:
+        raise NotEnoughDataError(
+            f"trajectory {index} has n_samples={len(array)}; an increment needs at least 2 "
+            "samples, so drop this trajectory or give a longer one."
+        )
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        row, column = bad[0]
+        raise DataError(
+            f"trajectory {index} has {array[row, column]} (NaN or infinity) at sample {row}, "
+            f"coordinate {column} ({len(bad)} such values in all); remove these rows and split "
+            "the trajectory there."
+        )
+    return array
+
+
+def _checked_names(names: Sequence[str] | None, dimension: int) -> tuple[str, ...]:
+    if names is None:
+        return ("x", "y", "z")[:dimension] if dimension <= 3 else tuple(
+            f"x{i}" for i in range(1, dimension + 1)
+        )
+    listed = tuple(names)
+    if len(listed) != dimension:
+        raise DataError(f"{dimension} coordinates need {dimension} names, got {list(listed)}.")
+    if len(set(listed)) != len(listed):
+        raise DataError(f"coordinate names must differ from each other, got {list(listed)}.")
+    for name in listed:
+        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+            raise DataError(
+                f"coordinate name {name!r} cannot stand in a formula; use letters, digits and _."
+            )
+    return listed
+
+
+def _checked_dt(dt: Any, n_paths: int) -> FloatArray:
+    try:
+        values = np.asarray(dt, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"dt must be a number or one number per trajectory, got {dt!r}.") from None
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != n_paths):
+        raise DataError(
+            f"dt has shape {values.shape} for {n_paths} trajectories; pass one number, or one "
+            "per trajectory. Sampling times go to times=."
+        )
+    values = np.broadcast_to(values, (n_paths,))
+    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if len(bad):
+        raise DataError(
+            f"dt must be > 0, got {values[bad[0]]} for trajectory {bad[0]}; pass the sampling "
+            "interval."
+        )
+    return values
+
+
+def _steps_from_times(times: Any, lengths: list[int]) -> FloatArray:
+    if isinstance(times, np.ndarray) and times.ndim == 1:
+        times = [times] * len(lengths)
+    listed = [np.asarray(t, dtype=np.float64) for t in times]
+    if len(listed) == sum(lengths) and all(t.ndim == 0 for t in listed) and len(lengths) == 1:
+        listed = [np.asarray(times, dtype=np.float64)]
+    if len(listed) != len(lengths):
+        raise DataError(
+            f"{len(lengths)} trajectories need {len(lengths)} arrays of times, got {len(listed)}."
+        )
+    steps = []
+    for index, (path_times, length) in enumerate(zip(listed, lengths, strict=True)):
+        if path_times.shape != (length,):
+            raise DataError(
+                f"trajectory {index} has {length} samples but times of shape {path_times.shape}."
+            )
+        step = np.diff(path_times)
+        bad = np.flatnonzero(~(np.isfinite(step) & (step > 0)))
+        if len(bad):
+            raise DataError(
+                f"times must increase: trajectory {index} goes from {path_times[bad[0]]} to "
+                f"{path_times[bad[0] + 1]} at sample {bad[0] + 1} ({len(bad)} such steps); sort "
+                "the samples and drop duplicates."
+            )
+        # One slot per sample keeps steps aligned with states; the last one is never read.
+        steps.append(np.append(step, 0.0))
+    return np.concatenate(steps)

@@ -1,0 +1,242 @@
+"""From data, library and recipe to linear systems.
+
+A :class:`WeakForm` owns the smoothers and knows how to project anything that can be computed
+from a chunk onto weak rows: ``Pi @ columns``, added up per group of trajectories. Increments are
+divided by the scale of their coordinate, so every target is in standardised units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from wgsindy import tensor
+from wgsindy.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.engine import reduce
+from wgsindy.library import Basis, Frame
+from wgsindy.recipes import Recipe
+from wgsindy.smoother import Cloud, Smoother, build_smoother, survey
+from wgsindy.trajectories import Chunk, Trajectories
+
+Columns = Callable[[Chunk, FloatArray], FloatArray]
+
+
+class ProjectionPass:
+    """Sum ``Pi @ columns`` (or ``Pi^2 @ columns``) per group; total ``(G, J, C)``."""
+
+    def __init__(self, weak: WeakForm, columns: Columns, width: int, *, squared: bool) -> None:
+        self.weak, self.columns, self.width, self.squared = weak, columns, width, squared
+
+    def empty(self) -> FloatArray:
+        return np.zeros((self.weak.n_groups, self.weak.n_centres, self.width))
+
+    def add(self, total: FloatArray, chunk: Chunk) -> FloatArray:
+        columns = self.columns(chunk, self.weak.basis.values(chunk.states))
+        edges = np.flatnonzero(np.diff(chunk.trajectory)) + 1
+        for first, last in zip([0, *edges], [*edges, len(chunk.trajectory)], strict=True):
+            piece = Chunk(*(field[first:last] for field in chunk))
+            trajectory = chunk.trajectory[first]
+            smoother = self.weak.smoothers[self.weak.fold[trajectory]]
+            rows = smoother.rows(piece, self.weak.mean_dt)
+            if self.squared:
+                np.square(rows, out=rows)
+            part = rows @ columns[first:last]
+            total[self.weak.group[trajectory], : len(part)] += part
+        return total
+
+    def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        left += right
+        return left
+
+
+class LagPass:
+    """Sum products of neighbouring increments of one trajectory: ``(pairs, d x d sum)``."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+
+    def empty(self) -> tuple[int, FloatArray]:
+        d = len(self.frame.scale)
+        return 0, np.zeros((d, d))
+
+    def add(self, total: tuple[int, FloatArray], chunk: Chunk) -> tuple[int, FloatArray]:
+        step, following = chunk.increments / self.frame.scale, chunk.following / self.frame.scale
+        return total[0] + len(step), total[1] + step.T @ following
+
+    def merge(
+        self, left: tuple[int, FloatArray], right: tuple[int, FloatArray]
+    ) -> tuple[int, FloatArray]:
+        return left[0] + right[0], left[1] + right[1]
+
+
+@dataclass
+class WeakForm:
+    """Weak rows of a data set in a basis; see :func:`weak_form`.
+
+    ``fold (R,)`` says which smoother serves each trajectory (all zero unless cross-fitted),
+    ``group (R,)`` to which block of rows it adds, ``row_folds (M,)`` in which cross-validation
+    fold a row is.
+    """
+
+    data: Trajectories
+    basis: Basis
+    cloud: Cloud
+    smoothers: tuple[Smoother, ...]
+    fold: IntArray
+    group: IntArray
+    row_folds: IntArray
+    threads: int = 1
+
+    @property
+    def frame(self) -> Frame:
+        """Standardised coordinates."""
+        return self.cloud.frame
+
+    @cached_property
+    def mean_dt(self) -> float:
+        """Mean step of the data."""
+        return self.data.mean_dt
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.group.max()) + 1
+
+    @property
+    def n_centres(self) -> int:
+        return max(len(smoother.centres) for smoother in self.smoothers)
+
+    def project(self, columns: Columns, width: int, *, squared: bool = False) -> FloatArray:
+        """Return ``(M, width)`` weak rows of whatever ``columns(chunk, theta)`` gives."""
+        step = ProjectionPass(self, columns, width, squared=squared)
+        return reduce(step, self.data, threads=self.threads).reshape(-1, width)
+
+    @cached_property
+    def _first_pass(self) -> FloatArray:
+        k, d = len(self.basis), self.data.dimension
+
+        def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
+            rate = chunk.increments / (self.frame.scale * chunk.dt[:, None])
+            square = tensor.outer_entries(rate) * chunk.dt[:, None]
+            return np.concatenate([theta, rate, square], axis=1)
+
+        return self.project(columns, k + d + d * (d + 1) // 2)
+
+    @property
+    def design(self) -> FloatArray:
+        """``A = Pi Theta (M, K)``."""
+        return self._first_pass[:, : len(self.basis)]
+
+    @property
+    def drift_targets(self) -> FloatArray:
+        """``B = Pi (dX / dt) (M, d)``, in standardised units."""
+        k = len(self.basis)
+        return self._first_pass[:, k : k + self.data.dimension]
+
+    @property
+    def square_targets(self) -> FloatArray:
+        """``Pi (dX dX' / dt) (M, E)``, in standardised units."""
+        return self._first_pass[:, len(self.basis) + self.data.dimension :]
+
+    def drift_square(self, drift: FloatArray) -> FloatArray:
+        """``Pi (b b' dt) (M, E)`` for drift coefficients ``(d, K)``."""
+
+        def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
+            return tensor.outer_entries(theta @ drift.T) * chunk.dt[:, None]
+
+        return self.project(columns, len(drift) * (len(drift) + 1) // 2)
+
+    def noise_rows(self, covariance: FloatArray) -> FloatArray:
+        """``Pi (2 Sigma / dt) (M, E)`` for an observation-noise covariance ``(d, d)``."""
+        entries = 2 * tensor.entries_of(covariance[None])
+
+        def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
+            return entries / chunk.dt[:, None]
+
+        return self.project(columns, entries.shape[1])
+
+    def row_noise(self, entries: FloatArray, floor: float) -> FloatArray:
+        """``V = Pi^2 (a / dt) (M, E)``: noise covariance of each weak drift row.
+
+        ``entries (F, E, K)`` are first-pass tensor coefficients, one set per smoother.
+        """
+        d = self.data.dimension
+
+        def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
+            fold = self.fold[chunk.trajectory]
+            raw = np.empty((len(theta), entries.shape[1]))
+            for f in np.unique(fold):
+                raw[fold == f] = theta[fold == f] @ entries[f].T
+            field = tensor.clip(tensor.symmetric(raw, d), floor)
+            return tensor.entries_of(field) / chunk.dt[:, None]
+
+        return self.project(columns, entries.shape[1], squared=True)
+
+    def factor_targets(self, entries: FloatArray, floor: float) -> FloatArray:
+        """``Pi l (M, E)``: Cholesky fields of the clipped tensor with coefficients ``(E, K)``."""
+        d = self.data.dimension
+
+        def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
+            field = tensor.clip(tensor.symmetric(theta @ entries.T, d), floor)
+            return tensor.entries_of(tensor.cholesky(field))
+
+        return self.project(columns, len(entries))
+
+    def observation_noise(self) -> FloatArray:
+        """Covariance of additive observation noise from lag-one products, ``(d, d)``, PSD.
+
+        Independent noise on each sample makes neighbouring increments covary by minus its
+        covariance. Pairs never span two trajectories.
+        """
+        steps, total = reduce(LagPass(self.frame), self.data, threads=self.threads)
+        n_pairs = max(steps - len(self.data), 1)  # a trajectory's last step has no successor
+        covariance = -(total + total.T) / (2 * n_pairs)
+        return tensor.clip(covariance[None])[0]
+
+    @cached_property
+    def condition_number(self) -> float:
+        """Condition number of the design with unit columns."""
+        norms = np.linalg.norm(self.design, axis=0)
+        return float(np.linalg.cond(self.design / np.where(norms > 0, norms, 1.0)))
+
+
+def weak_form(
+    data: Trajectories, basis: Basis, recipe: Recipe, *, seed: int, threads: int = 1
+) -> WeakForm:
+    """Build smoothers and bookkeeping; rows are computed when first asked for."""
+    cloud = survey(data, standardise=recipe.standardise, threads=threads)
+    if basis.is_closed:
+        basis = basis.in_frame(cloud.frame)
+    n_folds = min(recipe.folds, len(data))
+    # Dealt out in order of mean position: folds are alike, whatever the order of the files.
+    trajectory_fold = cloud.rank % n_folds
+    grouped = recipe.rows == "trajectory" and len(data) > 1
+    crossed = recipe.cross_fit and len(data) > 1
+    everything = np.zeros(len(data), dtype=np.int64)
+    fold = trajectory_fold if crossed else everything
+    if crossed:
+        smoothers = tuple(
+            _smoother_without(data, trajectory_fold == f, recipe, seed, threads)
+            for f in range(n_folds)
+        )
+    else:
+        smoothers = (build_smoother(data, cloud, recipe, seed, threads),)
+    group = np.arange(len(data)) if grouped else fold
+    n_centres = max(len(smoother.centres) for smoother in smoothers)
+    if grouped or crossed:
+        owner = np.empty(int(group.max()) + 1, dtype=np.int64)
+        owner[group] = trajectory_fold
+        row_folds = np.repeat(owner, n_centres)
+    else:
+        row_folds = np.arange(n_centres) * min(recipe.folds, n_centres) // n_centres
+    return WeakForm(data, basis, cloud, smoothers, fold, group, row_folds, threads)
+
+
+def _smoother_without(
+    data: Trajectories, held_out: BoolArray, recipe: Recipe, seed: int, threads: int
+) -> Smoother:
+    others = data.subset(np.flatnonzero(~held_out).tolist())
+    cloud = survey(others, standardise=recipe.standardise, threads=threads)
+    return build_smoother(others, cloud, recipe, seed, threads)

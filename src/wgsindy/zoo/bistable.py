@@ -1,0 +1,100 @@
+"""Bistable processes and flows in a potential."""
+
+from __future__ import annotations
+
+import sympy
+
+from wgsindy.simulate import EulerMaruyama
+from wgsindy.zoo.system import System, X, Y, box, diagonal
+
+
+def double_well_transverse() -> System:
+    """A double well coupled to a stable transverse mode."""
+    return System(
+        key="double_well_transverse",
+        title="Double well + transverse",
+        drift=(X - X**3 - 0.5 * Y, -Y + 0.5 * X),
+        diffusion=diagonal(0.49, 0.49),
+        start=(-1, 0),
+        scheme=box(5),
+        dt=0.01,
+        steps=1600,
+        library="poly3",
+        verdict="pass",
+    )
+
+
+def gradient_potential() -> System:
+    """Reversible flow down a quartic potential that couples both coordinates."""
+    potential = (X**2 - 1) ** 2 / 4 + Y**2 / 2 + X**2 * Y**2 / 4
+    return System(
+        key="gradient_potential",
+        title="Gradient potential",
+        drift=(-sympy.diff(potential, X), -sympy.diff(potential, Y)),
+        diffusion=diagonal(0.49, 0.49),
+        start=(-1, 0),
+        scheme=box(5),
+        dt=0.01,
+        steps=1600,
+        library="poly3",
+        verdict="pass",
+    )
+
+
+def maier_stein() -> System:
+    """Escape over a barrier without a potential."""
+    return System(
+        key="maier_stein",
+        title="Maier-Stein",
+        drift=(X - X**3 - 0.35 * X * Y**2, -(1 + X**2) * Y),
+        diffusion=diagonal(0.1225, 0.1225),
+        start=(-1, 0),
+        scheme=box(4),
+        dt=0.01,
+        steps=1200,
+        library="poly3",
+        verdict="pass",
+    )
+
+
+def duffing() -> System:
+    """A noisy oscillator in a double well, noise on both coordinates."""
+    return System(
+        key="duffing",
+        title="Duffing oscillator",
+        drift=(Y, -0.35 * Y + X - X**3),
+        diffusion=diagonal(0.09, 0.09),
+        start=(-1, 0),
+        scheme=box(4),
+        dt=0.01,
+        steps=1200,
+        library="poly3",
+        verdict="pass",
+    )
+
+
+def mueller_brown() -> System:
+    """Flow on the Mueller-Brown surface (Mueller and Brown 1979), which no polynomial spans."""
+    amplitude = (-200, -100, -170, 15)
+    xx, xy, yy = (-1, -1, -6.5, 0.7), (0, 0, 11, 0.6), (-10, -10, -6.5, 0.7)
+    centre_x, centre_y = (1, 0, -0.5, -1), (0, 0.5, 1.5, 1)
+    potential = sum(
+        s * sympy.exp(a * (X - u) ** 2 + b * (X - u) * (Y - v) + c * (Y - v) ** 2)
+        for s, a, b, c, u, v in zip(amplitude, xx, xy, yy, centre_x, centre_y, strict=True)
+    )
+    mobility, limit = 0.004, 25
+    drift = [
+        sympy.Min(limit, sympy.Max(-limit, -mobility * sympy.diff(potential, s))) for s in (X, Y)
+    ]
+    return System(
+        key="mueller_brown",
+        title="Müller-Brown",
+        drift=tuple(drift),
+        diffusion=diagonal(0.1225, 0.1225),
+        start=(-0.55, 1.45),
+        scheme=EulerMaruyama((-1.7, -0.4), (1.3, 2.1)),
+        dt=0.004,
+        steps=1000,
+        library="poly4",
+        verdict="limit",
+    )

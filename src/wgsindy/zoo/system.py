@@ -1,0 +1,125 @@
+"""A benchmark system: one declaration from which everything else is derived."""
+
+from __future__ import annotations
+
+import csv
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from typing import Any, Literal
+
+import numpy as np
+import sympy
+
+from wgsindy.generator import Generator
+from wgsindy.simulate import EulerMaruyama, Scheme, simulate
+from wgsindy.trajectories import Trajectories
+
+Verdict = Literal["pass", "review", "limit", "variant"]
+
+X, Y = sympy.symbols("x y", real=True)
+
+
+@dataclass(frozen=True)
+class System:
+    """A known process with the protocol by which it is observed.
+
+    Parameters
+    ----------
+    key, title : name in the registry and for people
+    drift : SymPy expressions, one per coordinate
+    diffusion : the full tensor, ``a = sigma sigma'``
+    start : initial state of every trajectory
+    dt, steps : sampling interval and number of increments of a trajectory
+    library : the library that the benchmark fits it with
+    verdict : the paper's: ``pass``, ``review``, ``limit``; ``variant`` if it is not in the table
+    scheme : how it is simulated
+    scored : drift components that count in the drift error; all unless given
+    start_spread : standard deviation of the initial state
+    observe : what the observer sees of the paths, if not all of them
+    """
+
+    key: str
+    title: str
+    drift: tuple[Any, ...]
+    diffusion: tuple[tuple[Any, ...], ...]
+    start: tuple[float, ...]
+    dt: float
+    steps: int
+    library: str
+    verdict: Verdict
+    scheme: Scheme = EulerMaruyama()
+    names: tuple[str, ...] = ("x", "y")
+    scored: tuple[int, ...] | None = None
+    start_spread: float = 0.0
+    observe: Callable[[Trajectories], Trajectories] | None = None
+    trajectories: int = 16
+
+    @cached_property
+    def generator(self) -> Generator:
+        """The truth."""
+        return Generator.from_sympy(self.names, self.drift, self.diffusion)
+
+    @property
+    def in_scope(self) -> bool:
+        """Whether the paper declares the system recoverable."""
+        return self.verdict == "pass"
+
+    def simulate(
+        self, seed: int, *, trajectories: int | None = None, steps: int | None = None
+    ) -> Trajectories:
+        """Simulate and observe; the same seed gives the same data, each system has its own."""
+        rng = np.random.default_rng([seed, zlib.crc32(self.key.encode())])
+        n = self.trajectories if trajectories is None else trajectories
+        start = np.tile(self.start, (n, 1))
+        if self.start_spread:
+            start = start + self.start_spread * rng.standard_normal(start.shape)
+        data = simulate(
+            self.generator,
+            start,
+            dt=self.dt,
+            steps=self.steps if steps is None else steps,
+            trajectories=n,
+            random_state=rng,
+            scheme=self.scheme,
+        )
+        return data if self.observe is None else self.observe(data)
+
+    @property
+    def published(self) -> dict[str, float] | None:
+        """The paper's row for this system, if it has one: medians and 95 % intervals."""
+        return _published_rows().get(self.key)
+
+
+@cache
+def _published_rows() -> dict[str, dict[str, float]]:
+    text = resources.files("wgsindy.zoo").joinpath("published.csv").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return {
+        row["system"]: {
+            name: float(value) if value else float("nan")
+            for name, value in row.items()
+            if name not in ("system", "verdict", "family")
+        }
+        for row in csv.DictReader(lines)
+    }
+
+
+def box(limit: float) -> EulerMaruyama:
+    """Euler-Maruyama with both coordinates clipped to [-limit, limit]."""
+    return EulerMaruyama((-limit, -limit), (limit, limit))
+
+
+def diagonal(*entries: Any) -> tuple[tuple[Any, ...], ...]:
+    """Return a diagonal tensor."""
+    return tuple(
+        tuple(entry if p == q else sympy.Integer(0) for q in range(len(entries)))
+        for p, entry in enumerate(entries)
+    )
+
+
+def correlated(first: Any, second: Any, cross: Any) -> tuple[tuple[Any, ...], ...]:
+    """Return a symmetric 2 x 2 tensor."""
+    return ((first, cross), (cross, second))
