@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,3 +17,22 @@ def frozen(array: FloatArray) -> FloatArray:
     copy = np.array(array, dtype=np.float64)
     copy.flags.writeable = False
     return copy
+
+
+class Scratch(threading.local):
+    """Arrays that each thread keeps and fills again.
+
+    A fresh array of a megabyte is mapped and zeroed by the operating system at every chunk, which
+    takes as long as computing its content.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, FloatArray] = {}
+
+    def take(self, key: str, rows: int, columns: int) -> FloatArray:
+        """Return an uninitialised ``(rows, columns)`` array; valid until ``key`` is taken again."""
+        size = rows * columns
+        kept = self._kept.get(key)
+        if kept is None or kept.size < size:
+            kept = self._kept[key] = np.empty(size)
+        return kept[:size].reshape(rows, columns)

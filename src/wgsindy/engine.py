@@ -32,29 +32,31 @@ class Pass(Protocol[Total]):
 
 
 def reduce(
-    step: Pass[Total], data: Trajectories, *, threads: int = 1, chunk_size: int = CHUNK_SIZE
+    step: Pass[Total],
+    data: Trajectories,
+    *,
+    threads: int = 1,
+    chunk_size: int = CHUNK_SIZE,
+    following: bool = False,
 ) -> Total:
     """Run one pass over all chunks of ``data`` and return its total.
 
     With several threads each takes every ``threads``-th chunk; totals are merged in a fixed
     order, so the result depends on the number of threads only through rounding.
     """
+
+    def run(first: int) -> Total:
+        total = step.empty()
+        chunks = data.chunks(chunk_size, following=following)
+        for chunk in islice(chunks, first, None, threads):
+            total = step.add(total, chunk)
+        return total
+
     if threads == 1:
-        return _run(step, data, chunk_size, 0, 1)
+        return run(0)
     with ThreadPoolExecutor(threads) as pool:
-        parts = list(
-            pool.map(lambda k: _run(step, data, chunk_size, k, threads), range(threads))
-        )
+        parts = list(pool.map(run, range(threads)))
     total = parts[0]
     for part in parts[1:]:
         total = step.merge(total, part)
-    return total
-
-
-def _run(
-    step: Pass[Total], data: Trajectories, chunk_size: int, first: int, stride: int
-) -> Total:
-    total = step.empty()
-    for chunk in islice(data.chunks(chunk_size), first, None, stride):
-        total = step.add(total, chunk)
     return total

@@ -219,11 +219,13 @@ def _read(node: ast.expr, text: str, names: tuple[str, ...]) -> Node:
         case ast.UnaryOp(op=ast.UAdd(), operand=inner):
             return _read(inner, text, names)
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
-            children = _read(left, text, names), _read(right, text, names)
-            return _binary(_OPERATORS[type(operator)], *children, text)
+            first, second = _read(left, text, names), _read(right, text, names)
+            return _binary(_OPERATORS[type(operator)], first, second, text)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             children = tuple(_read(arg, text, names) for arg in args)
-            if (name in FUNCTIONS and len(args) == 1) or (name in ("min", "max") and len(args) == 2):
+            if (name in FUNCTIONS and len(args) == 1) or (
+                name in ("min", "max") and len(args) == 2
+            ):
                 return Node("function", children, name=name)
             raise LibraryError(
                 f"term {text!r} calls {name!r} with {len(args)} arguments; the functions are "
@@ -325,9 +327,11 @@ def _text(node: Node) -> str:
             return node.name
         case "power":
             exponent = int(node.number) if node.number.is_integer() else node.number
-            return f"{_text(node.children[0])}**{exponent if exponent >= 0 else f'({exponent})'}" if (
-                node.children[0].kind in ("variable", "function")
-            ) else f"({_text(node.children[0])})**{exponent if exponent >= 0 else f'({exponent})'}"
+            return (
+                f"{_text(node.children[0])}**{exponent if exponent >= 0 else f'({exponent})'}"
+                if (node.children[0].kind in ("variable", "function"))
+                else f"({_text(node.children[0])})**{exponent if exponent >= 0 else f'({exponent})'}"
+            )
         case "+":
             return "(" + " + ".join(_text(child) for child in node.children) + ")"
         case "*":
@@ -340,8 +344,10 @@ def _to_sympy(node: Node, symbols: dict[str, sympy.Symbol]) -> Any:
 
     match node.kind:
         case "constant":
-            return sympy.Integer(int(node.number)) if node.number.is_integer() else sympy.Float(
-                node.number
+            return (
+                sympy.Integer(int(node.number))
+                if node.number.is_integer()
+                else sympy.Float(node.number)
             )
         case "variable":
             return symbols[node.name]
@@ -365,9 +371,7 @@ def _from_sympy(expression: Any, names: tuple[str, ...]) -> Node:
         return _constant(float(expression))
     if expression.is_Symbol:
         if expression.name not in names:
-            raise LibraryError(
-                f"{expression.name!r} is not a state; the states are {list(names)}."
-            )
+            raise LibraryError(f"{expression.name!r} is not a state; the states are {list(names)}.")
         return Node("variable", name=expression.name)
     if isinstance(expression, sympy.Pow) and expression.exp.is_Number:
         base = _from_sympy(expression.base, names)

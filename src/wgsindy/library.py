@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wgsindy.arrays import FloatArray, frozen
+from wgsindy.arrays import FloatArray, IntArray, frozen
 from wgsindy.errors import LibraryError
 from wgsindy.expressions import Expression, Node
 from wgsindy.polynomials import Monomials
@@ -156,6 +156,28 @@ class Basis:
         for k, expression in enumerate(self.others, start=len(self.monomials)):
             out[:, k] = expression.jet(z).gradient
         return out / self.frame.scale
+
+    @cached_property
+    def products(self) -> tuple[IntArray, IntArray]:
+        """Distinct products of two terms: ``pairs (2, P)``, and which one each pair is, ``(K, K)``.
+
+        Monomials whose powers add up to the same are the same product.
+        """
+        found: dict[tuple[Any, ...], int] = {}
+        pairs: list[tuple[int, int]] = []
+        index = np.empty((len(self), len(self)), dtype=np.int64)
+        powers = [tuple(row) for row in self.monomials.powers.tolist()]
+        for k in range(len(self)):
+            for m in range(k, len(self)):
+                if m < len(powers):
+                    key: tuple[Any, ...] = tuple(map(sum, zip(powers[k], powers[m], strict=True)))
+                else:
+                    key = ("pair", k, m)
+                if key not in found:
+                    found[key] = len(pairs)
+                    pairs.append((k, m))
+                index[k, m] = index[m, k] = found[key]
+        return np.array(pairs, dtype=np.int64).T, index
 
     @cached_property
     def to_physical(self) -> FloatArray:

@@ -72,7 +72,9 @@ def _check_choice(field: str, value: Any, hint: Any) -> None:
     if allowed and value not in allowed:
         raise RecipeError(f"recipe choice {field} must be one of {list(allowed)}, got {value!r}.")
     expected = (int, float) if hint is float else hint
-    if not allowed and (not isinstance(value, expected) or isinstance(value, bool) != (hint is bool)):
+    if not allowed and (
+        not isinstance(value, expected) or isinstance(value, bool) != (hint is bool)
+    ):
         raise RecipeError(f"recipe choice {field} must be a {hint.__name__}, got {value!r}.")
 
 

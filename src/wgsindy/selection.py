@@ -18,6 +18,7 @@ from wgsindy.recipes import Recipe
 PILOT_RIDGE = 1e-6
 PILOT_FLOOR = 1e-3
 PATH_POINTS = 60
+ERROR_SLACK = 0.5  # standard errors by which a sparser model may be worse than the best one
 PATH_DEPTH = 1e-4  # smallest penalty tried, relative to the one that kills every term
 
 
@@ -36,9 +37,7 @@ class Rows:
 
     def weighted(self, weights: FloatArray) -> Rows:
         """Multiply each row by its weight."""
-        return Rows(
-            self.design * weights[:, None], self.target * weights, self.folds, self.blocks
-        )
+        return Rows(self.design * weights[:, None], self.target * weights, self.folds, self.blocks)
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def _normalise(rows: Rows) -> Normalised:
     target_norm = float(np.linalg.norm(rows.target))
     joined = np.column_stack([rows.design, rows.target])
     scale = np.append(column_norm, target_norm)
-    triangle = np.linalg.qr(joined / np.where(scale > 0, scale, 1.0), mode="r")
+    triangle = np.asarray(np.linalg.qr(joined / np.where(scale > 0, scale, 1.0), mode="r"))
     return Normalised(triangle, column_norm, target_norm)
 
 
@@ -151,21 +150,35 @@ def _lasso_cv(rows: Rows, system: Normalised, penalties: FloatArray) -> FloatArr
     total_gram, total_cross = gram.sum(axis=0), cross.sum(axis=0)
     strongest = np.abs(total_cross).max()
     strengths = strongest * np.geomspace(1.0, PATH_DEPTH, PATH_POINTS)
-    error = np.zeros(PATH_POINTS)
+    errors = np.empty((n_folds, PATH_POINTS))
     for fold, member in enumerate(members):
         share = 1.0 - member.mean()
         path = _lasso_path(total_gram - gram[fold], total_cross - cross[fold], share * strengths)
-        error += np.einsum("sk,kl,sl->s", path, gram[fold], path) - 2 * path @ cross[fold]
-    best = int(np.argmin(error))
+        errors[fold] = np.einsum("sk,kl,sl->s", path, gram[fold], path) - 2 * path @ cross[fold]
+    best = _sparsest_good(errors)
     return _lasso_path(total_gram, total_cross, strengths[best : best + 1])[0] / penalties
+
+
+def _sparsest_good(errors: FloatArray) -> int:
+    """Choose the strongest penalty whose error ``(folds, S)`` is hardly above the smallest.
+
+    "Hardly" is a fraction of the standard error of the difference over folds: the minimum itself
+    is noisy, and where the truth is zero it keeps terms that only fit noise.
+    """
+    excess = errors - errors[:, [int(np.argmin(errors.sum(axis=0)))]]
+    n_folds = len(errors)
+    spread = excess.std(axis=0, ddof=1) * np.sqrt(n_folds) if n_folds > 1 else 0.0
+    return int(np.argmax(excess.sum(axis=0) <= ERROR_SLACK * spread))
 
 
 def _lasso_path(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> FloatArray:
     """Minimise |y - X c|^2 / 2 + s |c|_1 for each strength; returns ``(S, K)``."""
+    from sklearn import config_context
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import lars_path_gram
 
-    with warnings.catch_warnings():
+    # Checking the arguments of such a small problem would take longer than solving it.
+    with config_context(skip_parameter_validation=True), warnings.catch_warnings():
         # A degenerate column ends the path early; the coefficients up to there are exact.
         warnings.simplefilter("ignore", ConvergenceWarning)
         knots, _, path = lars_path_gram(

@@ -104,9 +104,7 @@ def linear_transition(
     return flow, shift, (covariance + covariance.T) / 2
 
 
-def _linear_parts(
-    process: Process, start: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _linear_parts(process: Process, start: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     d = start.shape[1]
     probes = np.vstack([np.zeros(d), np.eye(d), np.full(d, 2.5), start[0]])
     drift, field = process.drift(probes), process.diffusion(probes)

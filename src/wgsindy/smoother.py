@@ -13,9 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from wgsindy.arrays import FloatArray, IntArray
+from wgsindy.arrays import FloatArray, IntArray, Scratch
 from wgsindy.engine import reduce
 from wgsindy.errors import DataError
 from wgsindy.library import Frame
@@ -27,6 +28,8 @@ RIDGE = 1e-8
 BANDWIDTH_RIDGE = 1e-8
 SAMPLE_SIZE = 8192  # points for k-means: centres are quadrature nodes, more buys nothing
 SAMPLES_PER_CENTRE = 5
+
+_scratch = Scratch()
 
 
 @dataclass
@@ -143,6 +146,10 @@ def survey(data: Trajectories, *, standardise: bool, threads: int = 1) -> Cloud:
     )
 
 
+HashArray = NDArray[np.uint64]
+Sample = tuple[FloatArray, HashArray]
+
+
 class SamplePass:
     """Keep the states whose content hashes lowest: a uniform sample that depends on nothing else.
 
@@ -153,18 +160,16 @@ class SamplePass:
     def __init__(self, frame: Frame, size: int, seed: int) -> None:
         self.frame, self.size, self.seed = frame, size, np.uint64(seed)
 
-    def empty(self) -> tuple[FloatArray, IntArray]:
-        return np.empty((0, len(self.frame.centre))), np.empty(0, dtype=np.uint64)  # type: ignore[return-value]
+    def empty(self) -> Sample:
+        return np.empty((0, len(self.frame.centre))), np.empty(0, dtype=np.uint64)
 
-    def add(self, total: tuple[FloatArray, IntArray], chunk: Chunk) -> tuple[FloatArray, IntArray]:
+    def add(self, total: Sample, chunk: Chunk) -> Sample:
         z = self.frame.standardise(chunk.states)
         cell = np.round(z * 2.0**20).astype(np.int64).astype(np.uint64)
         key = _mix(_mix(cell).sum(axis=1, dtype=np.uint64) + self.seed)
         return self.merge(total, (z, key))
 
-    def merge(
-        self, left: tuple[FloatArray, IntArray], right: tuple[FloatArray, IntArray]
-    ) -> tuple[FloatArray, IntArray]:
+    def merge(self, left: Sample, right: Sample) -> Sample:
         points, keys = np.concatenate([left[0], right[0]]), np.concatenate([left[1], right[1]])
         if len(keys) > 2 * self.size:
             keep = np.argpartition(keys, self.size)[: self.size]
@@ -172,7 +177,7 @@ class SamplePass:
         return points, keys
 
 
-def _mix(value: IntArray) -> IntArray:
+def _mix(value: HashArray) -> HashArray:
     """Scramble 64-bit integers (the finaliser of SplitMix64; Steele, Lea and Flood 2014)."""
     v = value + np.uint64(0x9E3779B97F4A7C15)
     v = (v ^ (v >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -189,7 +194,7 @@ def place_centres(
 
     points, keys = reduce(SamplePass(frame, SAMPLE_SIZE, seed), data, threads=threads)
     points = points[np.argsort(keys, kind="stable")[:SAMPLE_SIZE]]
-    distinct = len(np.unique(points, axis=0))
+    distinct = len(np.unique(keys))
     wanted = max(1, min(n_centres, distinct // SAMPLES_PER_CENTRE))
     # scikit-learn's threads add up in any order; one thread makes the centres reproducible.
     with threadpool_limits(1):
@@ -229,24 +234,29 @@ class Smoother:
     intercept: FloatArray
 
     def rows(self, chunk: Chunk, mean_dt: float) -> FloatArray:
-        """Return ``Pi (J, n)`` at the samples of a chunk."""
+        """Return ``Pi (J, n)`` at the samples of a chunk; overwritten by the next call."""
         z = self.frame.standardise(chunk.states)
         weights = kernel_weights(z, self.centres, self.whitening, chunk.dt / mean_dt)
-        weights *= self.intercept @ self.local.values(z)
+        polynomial = _scratch.take("polynomial", *weights.shape)
+        np.matmul(self.intercept, self.local.values(z), out=polynomial)
+        weights *= polynomial
         return weights
 
 
 def kernel_weights(
     z: FloatArray, centres: FloatArray, whitening: FloatArray, mass: FloatArray
 ) -> FloatArray:
-    """Gaussian kernels ``(J, n)`` times the mass of each sample (its share of observed time)."""
+    """Gaussian kernels ``(J, n)`` times the mass of each sample (its share of observed time).
+
+    The result is overwritten by the next call.
+    """
     y, centre = z @ whitening.T, centres @ whitening.T
-    exponent = centre @ y.T
-    exponent -= 0.5 * np.einsum("nd,nd->n", y, y)
-    exponent -= 0.5 * np.einsum("jd,jd->j", centre, centre)[:, None]
-    np.exp(exponent, out=exponent)
-    exponent *= mass
-    return exponent
+    # The whole exponent, mass included, is one matrix product: no other pass over (J, n).
+    sample = np.vstack([y.T, np.ones(len(y)), np.log(mass) - 0.5 * np.einsum("nd,nd->n", y, y)])
+    offset = -0.5 * np.einsum("jd,jd->j", centre, centre)
+    weights = _scratch.take("weights", len(centres), len(z))
+    np.matmul(np.column_stack([centre, offset, np.ones(len(centre))]), sample, out=weights)
+    return np.asarray(np.exp(weights, out=weights))
 
 
 class GramPass:

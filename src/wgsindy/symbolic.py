@@ -60,9 +60,7 @@ def join_terms(terms: Sequence[tuple[float, str]], digits: int) -> str:
 def linear_fields(basis: Basis, coefficients: FloatArray) -> LinearForm:
     """Express fields ``coefficients (F, K)`` of a basis in the physical states, exactly."""
     physical = Basis(basis.names, basis.monomials, basis.others)
-    return LinearForm(
-        physical.terms, coefficients @ basis.to_physical, _magnitude(physical, basis)
-    )
+    return LinearForm(physical.terms, coefficients @ basis.to_physical, _magnitude(physical, basis))
 
 
 def _magnitude(physical: Basis, original: Basis) -> FloatArray:
@@ -73,9 +71,7 @@ def _magnitude(physical: Basis, original: Basis) -> FloatArray:
     return physical.monomials.values((np.abs(centre) + 2 * scale)[None])[:, 0]
 
 
-def factor_products(
-    basis: Basis, factor: FloatArray, mixture: FloatArray
-) -> LinearForm:
+def factor_products(basis: Basis, factor: FloatArray, mixture: FloatArray) -> LinearForm:
     """Expand ``sum_ij mixture[e, i, j] l_i l_j`` for factor fields ``l = factor (E, K) @ theta``.
 
     ``mixture (E, E, E)`` says how each tensor entry is made of products of factor entries.
@@ -136,9 +132,7 @@ def shrunk_mixture(dimension: int, weight: float, units: FloatArray) -> FloatArr
     return mixed
 
 
-def split_sympy(
-    fields: Sequence[sympy.Expr], names: Sequence[str]
-) -> tuple[Basis, FloatArray]:
+def split_sympy(fields: Sequence[sympy.Expr], names: Sequence[str]) -> tuple[Basis, FloatArray]:
     """Write SymPy expressions as ``coefficients (F, K)`` of a basis of their own terms."""
     import sympy
 

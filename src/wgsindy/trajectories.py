@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.arrays import FloatArray, IntArray, frozen
+from wgsindy.arrays import BoolArray, FloatArray, IntArray, frozen
 from wgsindy.errors import DataError, NotEnoughDataError
 
 CHUNK_SIZE = 2048  # 64 kernels x 2048 samples of float64 are 1 MiB: one core's cache
@@ -21,15 +21,16 @@ CHUNK_SIZE = 2048  # 64 kernels x 2048 samples of float64 are 1 MiB: one core's 
 class Chunk(NamedTuple):
     """A block of samples; row ``n`` is a state and what happened until the next one.
 
-    ``states (n, d)``, ``increments (n, d)``, ``dt (n,)``, ``trajectory (n,)``; ``following
-    (n, d)`` holds the increment after this one, zero where its trajectory ends.
+    ``states (n, d)``, ``increments (n, d)``, ``dt (n,)``, ``trajectory (n,)``, in ascending
+    order of trajectories. ``following (n, d)``, if asked for, holds the increment after this
+    one, zero where the trajectory ends.
     """
 
     states: FloatArray
     increments: FloatArray
     dt: FloatArray
     trajectory: IntArray
-    following: FloatArray
+    following: FloatArray | None = None
 
 
 class Trajectories:
@@ -170,31 +171,42 @@ class Trajectories:
         assert self._path_dt is not None
         return np.full(last - first - 1, self._path_dt[index])
 
-    def chunks(self, size: int = CHUNK_SIZE) -> Iterator[Chunk]:
+    def chunks(self, size: int = CHUNK_SIZE, *, following: bool = False) -> Iterator[Chunk]:
         """Yield every increment once, in blocks of at most ``size``.
 
         No increment spans two trajectories, and none is lost between two chunks.
         """
         # The step from a trajectory's last sample leads into the next trajectory: never used.
-        is_last = np.zeros(len(self._states), dtype=bool)
+        is_last = np.zeros(len(self._states) + 1, dtype=bool)
         is_last[self._offsets[1:] - 1] = True
         owner = np.repeat(np.arange(len(self)), np.diff(self._offsets))
         for start in range(0, len(self._states) - 1, size):
             stop = min(start + size, len(self._states) - 1)
             inside = ~is_last[start:stop]
             if inside.any():
-                yield self._chunk(np.arange(start, stop)[inside], owner, is_last)
+                chunk = self._chunk(start, stop, inside, owner)
+                if following:
+                    chunk = chunk._replace(following=self._following(start, stop, inside, is_last))
+                yield chunk
 
-    def _chunk(self, at: IntArray, owner: IntArray, is_last: Any) -> Chunk:
-        states, following_state = self._states[at], self._states[at + 1]
-        after = np.minimum(at + 2, len(self._states) - 1)
-        following = np.where(is_last[at + 1][:, None], 0.0, self._states[after] - following_state)
+    def _chunk(self, start: int, stop: int, inside: BoolArray, owner: IntArray) -> Chunk:
+        states = self._states[start:stop][inside]
+        trajectory = owner[start:stop][inside]
         if self._steps is not None:
-            dt = self._steps[at]
+            dt = self._steps[start:stop][inside]
         else:
             assert self._path_dt is not None
-            dt = self._path_dt[owner[at]]
-        return Chunk(states, following_state - states, dt, owner[at], following)
+            dt = self._path_dt[trajectory]
+        return Chunk(states, self._states[start + 1 : stop + 1][inside] - states, dt, trajectory)
+
+    def _following(
+        self, start: int, stop: int, inside: BoolArray, is_last: BoolArray
+    ) -> FloatArray:
+        increments = np.zeros((stop - start, self.dimension))
+        available = self._states[start + 1 : stop + 2]
+        increments[: len(available) - 1] = np.diff(available, axis=0)
+        increments[is_last[start + 1 : stop + 1]] = 0.0
+        return increments[inside]
 
 
 def _as_paths(paths: Any) -> list[FloatArray]:
@@ -255,8 +267,10 @@ def _as_path(index: int, path: Any) -> FloatArray:
 
 def _checked_names(names: Sequence[str] | None, dimension: int) -> tuple[str, ...]:
     if names is None:
-        return ("x", "y", "z")[:dimension] if dimension <= 3 else tuple(
-            f"x{i}" for i in range(1, dimension + 1)
+        return (
+            ("x", "y", "z")[:dimension]
+            if dimension <= 3
+            else tuple(f"x{i}" for i in range(1, dimension + 1))
         )
     listed = tuple(names)
     if len(listed) != dimension:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -35,17 +36,27 @@ class ProjectionPass:
 
     def add(self, total: FloatArray, chunk: Chunk) -> FloatArray:
         columns = self.columns(chunk, self.weak.basis.values(chunk.states))
-        edges = np.flatnonzero(np.diff(chunk.trajectory)) + 1
-        for first, last in zip([0, *edges], [*edges, len(chunk.trajectory)], strict=True):
-            piece = Chunk(*(field[first:last] for field in chunk))
-            trajectory = chunk.trajectory[first]
-            smoother = self.weak.smoothers[self.weak.fold[trajectory]]
-            rows = smoother.rows(piece, self.weak.mean_dt)
+        smoother_of = self.weak.fold[chunk.trajectory]
+        for fold in np.unique(smoother_of):
+            member = slice(None) if len(self.weak.smoothers) == 1 else smoother_of == fold
+            piece = Chunk(
+                chunk.states[member],
+                chunk.increments[member],
+                chunk.dt[member],
+                chunk.trajectory[member],
+            )
+            rows = self.weak.smoothers[fold].rows(piece, self.weak.mean_dt)
             if self.squared:
                 np.square(rows, out=rows)
-            part = rows @ columns[first:last]
-            total[self.weak.group[trajectory], : len(part)] += part
+            self._add_rows(total, rows, columns[member], self.weak.group[piece.trajectory])
         return total
+
+    def _add_rows(
+        self, total: FloatArray, rows: FloatArray, columns: FloatArray, group: IntArray
+    ) -> None:
+        edges = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(group)]
+        for first, last in pairwise(edges):
+            total[group[first], : len(rows)] += rows[:, first:last] @ columns[first:last]
 
     def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
         left += right
@@ -63,6 +74,7 @@ class LagPass:
         return 0, np.zeros((d, d))
 
     def add(self, total: tuple[int, FloatArray], chunk: Chunk) -> tuple[int, FloatArray]:
+        assert chunk.following is not None
         step, following = chunk.increments / self.frame.scale, chunk.following / self.frame.scale
         return total[0] + len(step), total[1] + step.T @ following
 
@@ -114,39 +126,48 @@ class WeakForm:
         return reduce(step, self.data, threads=self.threads).reshape(-1, width)
 
     @cached_property
-    def _first_pass(self) -> FloatArray:
-        k, d = len(self.basis), self.data.dimension
+    def _first_pass(self) -> dict[str, FloatArray]:
+        """Everything that does not depend on a fit, in one pass."""
+        d, (left, right) = self.data.dimension, self.basis.products[0]
 
         def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
             rate = chunk.increments / (self.frame.scale * chunk.dt[:, None])
             square = tensor.outer_entries(rate) * chunk.dt[:, None]
-            return np.concatenate([theta, rate, square], axis=1)
+            products = theta[:, left] * theta[:, right] * chunk.dt[:, None]
+            return np.concatenate([theta, rate, square, products], axis=1)
 
-        return self.project(columns, k + d + d * (d + 1) // 2)
+        widths = {"design": len(self.basis), "rate": d, "square": d * (d + 1) // 2}
+        widths["products"] = len(left)
+        rows = self.project(columns, sum(widths.values()))
+        pieces = np.split(rows, np.cumsum(list(widths.values()))[:-1], axis=1)
+        return dict(zip(widths, pieces, strict=True))
 
     @property
     def design(self) -> FloatArray:
         """``A = Pi Theta (M, K)``."""
-        return self._first_pass[:, : len(self.basis)]
+        return self._first_pass["design"]
 
     @property
     def drift_targets(self) -> FloatArray:
         """``B = Pi (dX / dt) (M, d)``, in standardised units."""
-        k = len(self.basis)
-        return self._first_pass[:, k : k + self.data.dimension]
+        return self._first_pass["rate"]
 
     @property
     def square_targets(self) -> FloatArray:
         """``Pi (dX dX' / dt) (M, E)``, in standardised units."""
-        return self._first_pass[:, len(self.basis) + self.data.dimension :]
+        return self._first_pass["square"]
 
     def drift_square(self, drift: FloatArray) -> FloatArray:
-        """``Pi (b b' dt) (M, E)`` for drift coefficients ``(d, K)``."""
+        """``Pi (b b' dt) (M, E)`` for drift coefficients ``(d, K)``.
 
-        def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
-            return tensor.outer_entries(theta @ drift.T) * chunk.dt[:, None]
-
-        return self.project(columns, len(drift) * (len(drift) + 1) // 2)
+        The rows of all products of two terms are known, so this needs no pass over the data.
+        """
+        products, index = self._first_pass["products"], self.basis.products[1]
+        pairs = tensor.pairs(len(drift))
+        combined = np.zeros((len(pairs), products.shape[1]))
+        for e, (p, q) in enumerate(pairs):
+            np.add.at(combined[e], index.ravel(), np.outer(drift[p], drift[q]).ravel())
+        return products @ combined.T
 
     def noise_rows(self, covariance: FloatArray) -> FloatArray:
         """``Pi (2 Sigma / dt) (M, E)`` for an observation-noise covariance ``(d, d)``."""
@@ -190,7 +211,7 @@ class WeakForm:
         Independent noise on each sample makes neighbouring increments covary by minus its
         covariance. Pairs never span two trajectories.
         """
-        steps, total = reduce(LagPass(self.frame), self.data, threads=self.threads)
+        steps, total = reduce(LagPass(self.frame), self.data, threads=self.threads, following=True)
         n_pairs = max(steps - len(self.data), 1)  # a trajectory's last step has no successor
         covariance = -(total + total.T) / (2 * n_pairs)
         return tensor.clip(covariance[None])[0]

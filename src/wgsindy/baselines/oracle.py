@@ -14,9 +14,9 @@ from wgsindy.engine import reduce
 from wgsindy.generator import Generator, TensorField
 from wgsindy.trajectories import Chunk, Trajectories
 
-# Noise below this share of its mean is taken to be this large: a boundary at which noise vanishes
-# would otherwise outweigh all other samples.
-NOISE_FLOOR = 1e-3
+# Noise below this share of its coordinate's mean is taken to be this large, so that a coordinate
+# without noise, or a boundary at which noise vanishes, does not divide by zero.
+NOISE_FLOOR = 1e-8
 
 Normal = tuple[FloatArray, FloatArray]
 
@@ -24,8 +24,8 @@ Normal = tuple[FloatArray, FloatArray]
 class DriftPass:
     """Normal equations of all drift components, weighted by the inverse of the true tensor."""
 
-    def __init__(self, truth: Generator, floor: float) -> None:
-        self.truth, self.floor = truth, floor
+    def __init__(self, truth: Generator, units: FloatArray) -> None:
+        self.truth, self.units = truth, units
         self.support = np.flatnonzero(truth.drift_coefficients)
 
     def empty(self) -> Normal:
@@ -34,7 +34,9 @@ class DriftPass:
 
     def add(self, total: Normal, chunk: Chunk) -> Normal:
         theta = self.truth.basis.values(chunk.states)
-        precision = np.linalg.inv(tensor.clip(self.truth.diffusion(chunk.states), self.floor))
+        square = np.outer(self.units, self.units)
+        relative = tensor.clip(self.truth.diffusion(chunk.states) / square, NOISE_FLOOR)
+        precision = np.linalg.inv(relative) / square
         d, k = self.truth.drift_coefficients.shape
         gram = np.einsum("nk,npq,nl,n->pkql", theta, precision, theta, chunk.dt, optimize=True)
         cross = np.einsum("nk,npq,nq->pk", theta, precision, chunk.increments, optimize=True)
@@ -50,8 +52,8 @@ class DriftPass:
 class TensorPass:
     """Normal equations of each tensor entry, weighted by its true variance."""
 
-    def __init__(self, truth: Generator, drift: FloatArray, floor: float) -> None:
-        self.truth, self.drift, self.floor = truth, drift, floor
+    def __init__(self, truth: Generator, drift: FloatArray, units: FloatArray) -> None:
+        self.truth, self.drift, self.units = truth, drift, units
 
     def empty(self) -> Normal:
         e, k = self.truth.tensor_field.coefficients.shape
@@ -64,7 +66,8 @@ class TensorPass:
         targets = tensor.outer_entries(residual) / chunk.dt[:, None]
         for e, (p, q) in enumerate(tensor.pairs(self.truth.dimension)):
             variance = field[:, p, p] * field[:, q, q] + field[:, p, q] ** 2
-            weighted = theta / np.maximum(variance, self.floor**2)[:, None]
+            least = (NOISE_FLOOR * self.units[p] * self.units[q]) ** 2
+            weighted = theta / np.maximum(variance, least)[:, None]
             total[0][e] += weighted.T @ theta
             total[1][e] += weighted.T @ targets[:, e]
         return total
@@ -75,13 +78,14 @@ class TensorPass:
 
 def fit_oracle(data: Trajectories, truth: Generator) -> Generator:
     """Fit the coefficients of the truth's own terms with the truth's own noise weights."""
-    floor = NOISE_FLOOR * float(np.einsum("npp->n", truth.diffusion(data.states)).mean())
-    step = DriftPass(truth, floor)
+    noise = np.sqrt(np.einsum("npp->np", truth.diffusion(data.states)).mean(axis=0))
+    units = np.where(noise > 0, noise, 1.0)
+    step = DriftPass(truth, units)
     drift = np.zeros_like(truth.drift_coefficients)
     if len(step.support):
         drift.flat[step.support] = _solve(*reduce(step, data))
     entries = np.zeros_like(truth.tensor_field.coefficients)
-    gram, cross = reduce(TensorPass(truth, drift, floor), data)
+    gram, cross = reduce(TensorPass(truth, drift, units), data)
     for e, row in enumerate(truth.tensor_field.coefficients):
         keep = np.flatnonzero(row)
         if len(keep):

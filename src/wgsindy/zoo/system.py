@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Literal
@@ -50,7 +50,7 @@ class System:
     steps: int
     library: str
     verdict: Verdict
-    scheme: Scheme = EulerMaruyama()
+    scheme: Scheme = field(default_factory=EulerMaruyama)
     names: tuple[str, ...] = ("x", "y")
     scored: tuple[int, ...] | None = None
     start_spread: float = 0.0

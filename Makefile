@@ -1,0 +1,35 @@
+# Two commands on a fresh machine with Python 3.11+ and make: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types clean
+
+demo: $(VENV)/.installed
+	$(BIN)/wgsindy demo
+
+test: $(VENV)/.dev lint types
+	$(BIN)/pytest -n auto
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; v = ".".join(map(str, sys.version_info[:2])); sys.exit(sys.version_info < (3, 11) and f"wgsindy needs Python 3.11 or newer, but {sys.executable} is {v}: try make PYTHON=python3.12 demo")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.installed: pyproject.toml $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
