@@ -48,7 +48,8 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
     >>> x = np.zeros((8, 2001, 2))
     >>> for n in range(2000):
     ...     x[:, n + 1] = x[:, n] * 0.98 + rng.normal(0, 0.1, (8, 2))
-    >>> WGSINDy(library="poly1").fit(list(x), dt=0.01).generator_.equations(digits=1)
+    >>> gen = WGSINDy(library="poly1").fit(list(x), dt=0.01).generator_
+    >>> gen.equations(digits=1, cutoff=0.05)
     ['b1 = -2*x', 'b2 = -2*y', 'a11 = 1', 'a12 = 0', 'a22 = 1']
     """
 

@@ -318,25 +318,30 @@ def _jet(node: Node, jets: dict[str, Jet], n: int, d: int) -> Jet:
     return first.chain(*FUNCTIONS[node.name](first.value))
 
 
-def _text(node: Node) -> str:
+def _text(node: Node, *, inside: bool = False) -> str:
+    """Write a formula; ``inside`` a product or a power, sums need brackets."""
     match node.kind:
         case "constant":
-            number = int(node.number) if node.number.is_integer() else node.number
-            return repr(number) if number >= 0 else f"({number!r})"
+            text = _number_text(node.number)
+            return f"({text})" if inside and node.number < 0 else text
         case "variable":
             return node.name
         case "power":
-            exponent = int(node.number) if node.number.is_integer() else node.number
-            return (
-                f"{_text(node.children[0])}**{exponent if exponent >= 0 else f'({exponent})'}"
-                if (node.children[0].kind in ("variable", "function"))
-                else f"({_text(node.children[0])})**{exponent if exponent >= 0 else f'({exponent})'}"
-            )
+            base = _text(node.children[0], inside=True)
+            if node.children[0].kind in ("*", "power", "constant"):
+                base = f"({base})"
+            exponent = _number_text(node.number)
+            return f"{base}**({exponent})" if node.number < 0 else f"{base}**{exponent}"
         case "+":
-            return "(" + " + ".join(_text(child) for child in node.children) + ")"
+            text = " + ".join(_text(child, inside=True) for child in node.children)
+            return f"({text})" if inside else text
         case "*":
-            return "*".join(_text(child) for child in node.children)
-    return f"{node.name}({', '.join(_text(child).strip() for child in node.children)})"
+            return "*".join(_text(child, inside=True) for child in node.children)
+    return f"{node.name}({', '.join(_text(child) for child in node.children)})"
+
+
+def _number_text(number: float) -> str:
+    return repr(int(number) if number.is_integer() and abs(number) < 1e15 else number)
 
 
 def _to_sympy(node: Node, symbols: dict[str, sympy.Symbol]) -> Any:

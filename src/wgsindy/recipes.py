@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args, get_type_hints
 
-
 from wgsindy.errors import RecipeError
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy import tensor
 from wgsindy.arrays import FloatArray
 from wgsindy.expressions import Expression
-from wgsindy.library import Basis, basis_of, monomial_name
+from wgsindy.library import Basis, basis_of
 from wgsindy.polynomials import Monomials
 
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ def _symbolic_products(basis: Basis, products: FloatArray) -> LinearForm:
     rows: list[dict[Any, float]] = []
     for product in products:
         row: dict[Any, float] = {}
-        for k, l in np.argwhere(product != 0):
-            term = sympy.powsimp(sympy.expand(terms[k] * terms[l]))
-            row[term] = row.get(term, 0.0) + float(product[k, l])
+        for k, m in np.argwhere(product != 0):
+            term = sympy.powsimp(sympy.expand(terms[k] * terms[m]))
+            row[term] = row.get(term, 0.0) + float(product[k, m])
         rows.append(row)
     found = list(dict.fromkeys(term for row in rows for term in row)) or [sympy.Integer(1)]
     names = tuple(Expression.from_sympy(term, basis.names).text for term in found)
@@ -164,15 +164,3 @@ def field_names(dimension: int) -> tuple[list[str], list[str]]:
     comma = "," if dimension > 9 else ""
     drift = [f"b{p + 1}" for p in range(dimension)]
     return drift, [f"a{q + 1}{comma}{p + 1}" for p, q in tensor.pairs(dimension)]
-
-
-__all__ = [
-    "LinearForm",
-    "factor_products",
-    "field_names",
-    "join_terms",
-    "linear_fields",
-    "monomial_name",
-    "shrunk_mixture",
-    "split_sympy",
-]
