@@ -18,7 +18,7 @@ from wgsindy.recipes import Recipe
 PILOT_RIDGE = 1e-6
 PILOT_FLOOR = 1e-3
 PATH_POINTS = 60
-ERROR_SLACK = 0.5  # standard errors by which a sparser model may be worse than the best one
+ERROR_SLACK = 1.0  # standard errors by which a sparser model may be worse than the best one
 PATH_DEPTH = 1e-4  # smallest penalty tried, relative to the one that kills every term
 
 
@@ -162,8 +162,8 @@ def _lasso_cv(rows: Rows, system: Normalised, penalties: FloatArray) -> FloatArr
 def _sparsest_good(errors: FloatArray) -> int:
     """Choose the strongest penalty whose error ``(folds, S)`` is hardly above the smallest.
 
-    "Hardly" is a fraction of the standard error of the difference over folds: the minimum itself
-    is noisy, and where the truth is zero it keeps terms that only fit noise.
+    "Hardly" is one standard error of the difference over folds: the minimum itself is noisy, and
+    where the truth is zero it keeps terms that only fit noise.
     """
     excess = errors - errors[:, [int(np.argmin(errors.sum(axis=0)))]]
     n_folds = len(errors)

@@ -1,0 +1,163 @@
+"""The runner: cases are values, results are lines, a killed campaign goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import wgsindy
+from wgsindy.errors import CampaignError, WgsindyError
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fit of a campaign."""
+
+    experiment: str
+    system: str
+    recipe: str
+    seed: int
+    trajectories: int = 16
+
+
+class Line(NamedTuple):
+    """One stored result: the case, the code that ran it, and what came out or went wrong."""
+
+    case: Case
+    code: str
+    result: dict[str, Any] | None
+    error: str | None
+
+
+Work = Callable[[Case], dict[str, Any]]
+Progress = Callable[[int, int], None]
+
+
+@cache
+def code_version() -> str:
+    """Release and a digest of everything that can change a result.
+
+    How results are shown (display, command line) is left out, so that a new figure does not make
+    old lines stale.
+    """
+    root = Path(wgsindy.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        relative = path.relative_to(root).as_posix()
+        if not relative.startswith(("display/", "cli.py")):
+            digest.update(relative.encode() + b"\0" + path.read_bytes())
+    return f"{wgsindy.__version__}+{digest.hexdigest()[:12]}"
+
+
+class Store:
+    """A file of JSON lines. Only whole lines count, so a kill at any moment does no harm."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def lines(self) -> list[Line]:
+        """Return the stored lines; a line cut short by a kill is passed over."""
+        if not self.path.exists():
+            return []
+        found = []
+        for text in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                content = json.loads(text)
+                case = Case(**content["case"])
+                line = Line(case, content["code"], content.get("result"), content.get("error"))
+            except (json.JSONDecodeError, KeyError, TypeError):
+                continue
+            found.append(line)
+        return found
+
+    def append(self, line: Line) -> None:
+        """Add one line and see it to the disk."""
+        content = {
+            "case": asdict(line.case),
+            "code": line.code,
+            "result": line.result,
+            "error": line.error,
+        }
+        text = json.dumps(content, separators=(",", ":")) + "\n"
+        with open(self.path, "a+b") as file:
+            if file.tell() > 0:
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":  # what a kill left behind stays on a line of its own
+                    file.write(b"\n")
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def run_campaign(
+    cases: Sequence[Case],
+    work: Work,
+    store: Store,
+    *,
+    jobs: int = 2,
+    progress: Progress | None = None,
+) -> list[Line]:
+    """Run the cases that the store does not hold yet and return the lines of all of them.
+
+    A case counts as done if this very code ran it without an error. Cases that fail with one of
+    the package's own errors are stored with their sentence and tried again next time.
+    """
+    if jobs < 1:
+        raise CampaignError(f"jobs must be at least 1, got {jobs}.")
+    store.path.parent.mkdir(parents=True, exist_ok=True)
+    wanted = dict.fromkeys(cases)
+    lines = {
+        line.case: line
+        for line in store.lines()
+        if line.case in wanted and line.code == code_version() and line.error is None
+    }
+    todo = [case for case in wanted if case not in lines]
+    report = progress or (lambda done, total: None)
+    report(len(lines), len(wanted))
+    for line in _finished(todo, work, jobs):
+        store.append(line)
+        lines[line.case] = line
+        report(len(lines), len(wanted))
+    return [lines[case] for case in wanted]
+
+
+def _finished(todo: Sequence[Case], work: Work, jobs: int) -> Iterable[Line]:
+    """Yield lines as they are done."""
+    if not todo:
+        return
+    # Spawned workers start clean: a fork of a process with threads may hang.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_one_thread) as pool:
+        waiting: set[Future[Line]] = {pool.submit(_run, work, case) for case in todo}
+        try:
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _one_thread() -> None:
+    """Leave the cores to the cases: each worker calculates with one thread."""
+    import numpy as np  # noqa: F401 - loads the thread pools that are to be limited
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+
+
+def _run(work: Work, case: Case) -> Line:
+    try:
+        return Line(case, code_version(), work(case), None)
+    except WgsindyError as error:
+        return Line(case, code_version(), None, f"{type(error).__name__}: {error}")

@@ -1,0 +1,90 @@
+"""What a fit costs: time relative to a yardstick of the same run, memory, and growth with N.
+
+The yardstick is ``KMeans(64, n_init=10)`` of scikit-learn on the same standardised cloud, one
+thread. Ratios travel between machines; seconds do not.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+from threadpoolctl import threadpool_limits
+
+from wgsindy import zoo
+from wgsindy.estimator import WGSINDy
+from wgsindy.smoother import survey
+from wgsindy.trajectories import Trajectories
+
+SYSTEM = "rotational_ou"
+LIBRARY = "poly2"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Median seconds of the fit and of the yardstick, measured in turns."""
+
+    increments: int
+    fit: float
+    yardstick: float
+
+    @property
+    def ratio(self) -> float:
+        """Cost of the fit in yardsticks."""
+        return self.fit / self.yardstick
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Seconds and added peak memory of one fit in a fresh process."""
+
+    increments: int
+    seconds: float
+    megabytes: float
+
+
+def _data(increments: int) -> Trajectories:
+    return zoo.get(SYSTEM).simulate(0, trajectories=16, steps=increments // 16)
+
+
+def _seconds(task: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    task()
+    return time.perf_counter() - started
+
+
+def time_fit(recipe: str, increments: int = 25_600, repeats: int = 5) -> Timing:
+    """Time fit and yardstick alternately on one thread, so that noise hits both alike."""
+    from sklearn.cluster import KMeans
+
+    data = _data(increments)
+    cloud = survey(data, standardise=True).frame.standardise(data.states)
+    with threadpool_limits(1):
+        WGSINDy(LIBRARY, recipe).fit(data)  # imports and caches are not what is measured
+        fits, yardsticks = [], []
+        for _ in range(repeats):
+            fits.append(_seconds(lambda: WGSINDy(LIBRARY, recipe).fit(data)))
+            yardsticks.append(_seconds(lambda: KMeans(64, n_init=10, random_state=0).fit(cloud)))
+    return Timing(data.n_increments, median(fits), median(yardsticks))
+
+
+def measure_growth(recipe: str, increments: int) -> Growth:
+    """Fit in a fresh process and measure how far its peak memory rises above the loaded data."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        seconds, megabytes = pool.apply(_growth_worker, (recipe, increments))
+    return Growth(increments, seconds, megabytes)
+
+
+def _growth_worker(recipe: str, increments: int) -> tuple[float, float]:
+    with threadpool_limits(1):
+        WGSINDy(LIBRARY, recipe).fit(_data(3200))
+        data = _data(increments)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        seconds = _seconds(lambda: WGSINDy(LIBRARY, recipe).fit(data))
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return seconds, (after - before) / 1024

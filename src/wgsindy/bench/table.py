@@ -1,0 +1,240 @@
+"""The master table: every system fitted on every seed, beside the paper's row and the floor."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wgsindy import metrics, tensor, zoo
+from wgsindy.arrays import FloatArray
+from wgsindy.baselines import fit_oracle
+from wgsindy.bench.campaign import Case, Line
+from wgsindy.errors import RepeatedSamplesWarning
+from wgsindy.estimator import WGSINDy
+from wgsindy.generator import Generator
+from wgsindy.library import library
+from wgsindy.smoother import survey
+from wgsindy.trajectories import Trajectories
+from wgsindy.zoo import System
+
+FAR = 10.0  # how many times outside the data the tensor must still be positive semidefinite
+
+
+def table_cases(
+    recipe: str, seeds: Sequence[int], systems: Sequence[str] | None = None, trajectories: int = 16
+) -> list[Case]:
+    """Cases of the master table, system by system."""
+    chosen = zoo.names() if systems is None else list(systems)
+    for name in chosen:
+        zoo.get(name)  # an unknown name is refused before anything runs
+    return [Case("table", name, recipe, seed, trajectories) for name in chosen for seed in seeds]
+
+
+def run_case(case: Case) -> dict[str, Any]:
+    """Simulate, fit, and score against truth, floor and held-out trajectories."""
+    system = zoo.get(case.system)
+    started = time.perf_counter()
+    data = system.simulate(case.seed, trajectories=case.trajectories)
+    simulated = time.perf_counter()
+    estimate = _fit(system, data, case)
+    fitted = time.perf_counter()
+    truth = system.generator
+    scores = metrics.compare(estimate, truth, data.states, scored=system.scored)
+    floor = metrics.compare(fit_oracle(data, truth), truth, data.states, scored=system.scored)
+    return {
+        "drift": scores.drift,
+        "tensor": scores.tensor,
+        "cosine": scores.cosine,
+        "psd": scores.psd,
+        "psd_far": psd_far_outside(estimate, data.states),
+        "action": scores.action,
+        "score": scores.score,
+        "fields": scores.fields,
+        "floor_drift": floor.drift,
+        "floor_tensor": floor.tensor,
+        **_held_out(system, data, case),
+        **_support(system, data, estimate),
+        "seconds_simulate": simulated - started,
+        "seconds_fit": fitted - simulated,
+    }
+
+
+def _fit(system: System, data: Trajectories, case: Case) -> Generator:
+    with warnings.catch_warnings():
+        # A floored variance repeats its floor: part of these systems, not a fault of the data.
+        warnings.simplefilter("ignore", RepeatedSamplesWarning)
+        return WGSINDy(system.library, case.recipe, random_state=case.seed).fit(data).generator_
+
+
+def _held_out(system: System, data: Trajectories, case: Case) -> dict[str, float]:
+    """Fit one half of the trajectories, score on the states of the other half."""
+    if len(data) < 2:
+        return {"held_out_drift": float("nan"), "held_out_tensor": float("nan")}
+    half = len(data) // 2
+    estimate = _fit(system, data.subset(range(half)), case)
+    states = data.subset(range(half, len(data))).states
+    scores = metrics.compare(estimate, system.generator, states, scored=system.scored)
+    return {"held_out_drift": scores.drift, "held_out_tensor": scores.tensor}
+
+
+def _support(system: System, data: Trajectories, estimate: Generator) -> dict[str, Any]:
+    """Project estimate and truth onto the declared library, in standardised coordinates."""
+    basis = library(system.library).bind(data.names)
+    if basis.is_closed:
+        basis = basis.in_frame(survey(data, standardise=True).frame)
+    found = metrics.projected_support(estimate, basis, data.states)
+    true = metrics.projected_support(system.generator, basis, data.states)
+    active, selected = metrics.is_active(true), metrics.is_selected(found)
+    return {
+        "support": np.round(found, 12).tolist(),
+        "true_support": np.round(true, 12).tolist(),
+        "recall": float(selected[active].mean()) if active.any() else float("nan"),
+        "false_positives": float(selected[~active].mean()) if (~active).any() else float("nan"),
+    }
+
+
+def psd_far_outside(estimate: Generator, states: FloatArray) -> float:
+    """Fraction of points ten times outside the data at which the tensor is semidefinite."""
+    grid = metrics.central_grid(states)
+    far = grid.mean(axis=0) + FAR * (grid - grid.mean(axis=0))
+    if not estimate.basis.is_polynomial:
+        far = np.abs(far)  # roots are defined for positive states only
+    return float(tensor.is_semidefinite(estimate.diffusion(far)).mean())
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system over all seeds: medians, the floor, the paper's figures, and verdicts.
+
+    ``drift_ci`` and ``tensor_ci`` are 95 % bootstrap intervals of the medians.
+    """
+
+    system: str
+    title: str
+    verdict: str
+    n: int
+    failed: int
+    drift: float
+    drift_ci: tuple[float, float]
+    tensor: float
+    tensor_ci: tuple[float, float]
+    cosine: float
+    psd: float
+    psd_far: float
+    score: float
+    floor_drift: float
+    floor_tensor: float
+    held_out_drift: float
+    held_out_tensor: float
+    ledger: metrics.Ledger
+    paper: dict[str, float]
+    seconds: float
+
+    @property
+    def passes(self) -> bool:
+        """Whether the medians hold the gates."""
+        return self.failed == 0 and metrics.passes(self.drift, self.tensor, self.psd, self.cosine)
+
+    def within_paper(self, quantity: str) -> bool:
+        """Whether the median error is inside or below the paper's 95 % interval."""
+        high = self.paper[
+            f"{ {'drift': 'objective_drift', 'tensor': 'diffusion'}[quantity] }_ci_high"
+        ]
+        return not getattr(self, quantity) > high
+
+
+def summarise(lines: Sequence[Line]) -> list[Row]:
+    """Collect lines into one row a system, in the order in which they come."""
+    systems = dict.fromkeys(line.case.system for line in lines)
+    return [_row(name, [line for line in lines if line.case.system == name]) for name in systems]
+
+
+def _row(name: str, lines: Sequence[Line]) -> Row:
+    system = zoo.get(name)
+    results = [line.result for line in lines if line.result is not None]
+
+    def values(key: str) -> FloatArray:
+        return np.array([result[key] for result in results], dtype=np.float64)
+
+    def median(key: str) -> float:
+        return float(np.median(values(key))) if results else float("nan")
+
+    supports = [
+        np.array([result[key] for result in results]) for key in ("support", "true_support")
+    ]
+    return Row(
+        system=name,
+        title=system.title,
+        verdict=system.verdict,
+        n=len(results),
+        failed=len(lines) - len(results),
+        drift=median("drift"),
+        drift_ci=bootstrap_interval(values("drift")),
+        tensor=median("tensor"),
+        tensor_ci=bootstrap_interval(values("tensor")),
+        cosine=median("cosine"),
+        psd=float(values("psd").min(initial=1.0)),
+        psd_far=float(values("psd_far").min(initial=1.0)),
+        score=median("score"),
+        floor_drift=median("floor_drift"),
+        floor_tensor=median("floor_tensor"),
+        held_out_drift=median("held_out_drift"),
+        held_out_tensor=median("held_out_tensor"),
+        ledger=metrics.stable_support(*supports) if results else metrics.Ledger(0, 0, 0),
+        paper=system.published or {},
+        seconds=median("seconds_fit"),
+    )
+
+
+def bootstrap_interval(values: FloatArray, draws: int = 2000) -> tuple[float, float]:
+    """95 % percentile interval of the median, from a fixed random stream."""
+    if len(values) == 0 or np.isnan(values).any():
+        return float("nan"), float("nan")
+    picks = np.random.default_rng(0).integers(len(values), size=(draws, len(values)))
+    low, high = np.percentile(np.median(values[picks], axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Overall:
+    """Medians over the systems that the paper declares in scope."""
+
+    systems: int
+    passed: int
+    drift: float
+    tensor: float
+    cosine: float
+    floor_drift: float
+    floor_tensor: float
+    ratio_drift: float
+    ratio_tensor: float
+
+
+def overall(rows: Sequence[Row]) -> Overall | None:
+    """Summarise the in-scope rows; None if there are none. Ratios are geometric means."""
+    kept = [row for row in rows if row.verdict == "pass" and row.n]
+    if not kept:
+        return None
+
+    def median(key: str) -> float:
+        return float(np.nanmedian([getattr(row, key) for row in kept]))
+
+    cosines = [row.cosine for row in kept if not np.isnan(row.cosine)]
+    ratios = [(row.drift / row.floor_drift, row.tensor / row.floor_tensor) for row in kept]
+    geometric = np.exp(np.mean(np.log(ratios), axis=0))
+    return Overall(
+        systems=len(kept),
+        passed=sum(row.passes for row in kept),
+        drift=median("drift"),
+        tensor=median("tensor"),
+        cosine=float(np.median(cosines)) if cosines else float("nan"),
+        floor_drift=median("floor_drift"),
+        floor_tensor=median("floor_tensor"),
+        ratio_drift=float(geometric[0]),
+        ratio_tensor=float(geometric[1]),
+    )

@@ -1,0 +1,202 @@
+"""The command line: arguments -> public calls. The only place that prints."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from wgsindy.errors import CampaignError, WgsindyError
+
+console = Console()
+app = typer.Typer(
+    name="wgsindy",
+    help="Recover the stochastic differential equation behind measured trajectories.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+)
+bench = typer.Typer(help="Benchmarks on systems whose equations are known.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
+
+OutOption = Annotated[Path, typer.Option("--out", help="Folder for results.")]
+RecipeOption = Annotated[str, typer.Option(help="Recipe of the fit.")]
+
+
+def main() -> None:
+    """Run the command line; expected errors end in one sentence, not in a traceback."""
+    try:
+        app()
+    except (WgsindyError, OSError) as error:
+        Console(stderr=True).print(f"[bold red]wgsindy:[/] {error}", highlight=False)
+        sys.exit(1)
+
+
+@app.command()
+def demo(out: OutOption = Path("demo-output")) -> None:
+    """Fit a small bundled data set; print its equations beside the truth and draw both.
+
+    Example: `wgsindy demo --out demo-output`
+    """
+    from wgsindy import zoo
+    from wgsindy.demo import DEMO_SYSTEM, demo_data
+    from wgsindy.display.fields import plot_comparison, plot_overview
+    from wgsindy.estimator import WGSINDy
+    from wgsindy.metrics import compare
+
+    system, data = zoo.get(DEMO_SYSTEM), demo_data()
+    console.print(f"[bold]{system.title}[/]: {data}", highlight=False)
+    started = time.perf_counter()
+    estimate = WGSINDy(system.library, "paper", random_state=0).fit(data).generator_
+    seconds = time.perf_counter() - started
+    table = Table("recovered", "true", title=f"Equations, fitted in {seconds:.2f} s")
+    for found, true in zip(estimate.equations(), system.generator.equations(), strict=True):
+        table.add_row(found, true)
+    console.print(table)
+    scores = compare(estimate, system.generator, data.states)
+    console.print(
+        f"Relative error on the central grid: drift {scores.drift:.3f}, tensor {scores.tensor:.3f}; "
+        f"positive semidefinite at {scores.psd:.0%} of the points.",
+        highlight=False,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    estimate.save(out / "model.json")
+    plot_overview(estimate, system.generator, data).savefig(out / "overview.png", dpi=130)
+    plot_comparison(estimate, system.generator, data).savefig(out / "fields.png", dpi=110)
+    console.print(f"Wrote model.json, overview.png and fields.png to {out}/", highlight=False)
+
+
+@app.command("zoo")
+def show_zoo() -> None:
+    """List the benchmark systems with their equations.
+
+    Example: `wgsindy zoo`
+    """
+    from wgsindy import zoo
+
+    table = Table("name", "library", "steps x dt", "paper", "equations")
+    for name in zoo.names(variants=True):
+        system = zoo.get(name)
+        equations = [
+            text if len(text) <= 100 else text[:97] + "..." for text in system.generator.equations()
+        ]
+        table.add_row(
+            name,
+            system.library,
+            f"{system.steps} x {system.dt:.4g}",
+            system.verdict,
+            "\n".join(equations),
+            end_section=True,
+        )
+    console.print(table)
+
+
+@bench.command("table")
+def bench_table(
+    recipe: RecipeOption = "paper",
+    seeds: Annotated[
+        str, typer.Option(help="Seeds as FIRST:LAST, last one excluded.")
+    ] = "1000:1010",
+    systems: Annotated[list[str] | None, typer.Option("--system", help="Only these.")] = None,
+    trajectories: Annotated[int, typer.Option(help="Trajectories a case.")] = 16,
+    jobs: Annotated[int, typer.Option(help="Cases at a time.")] = 2,
+    out: OutOption = Path("results"),
+) -> None:
+    """Fit every system on every seed and print the master table; goes on where it was stopped.
+
+    Example: `wgsindy bench table --system rotational_ou --seeds 0:3`
+    """
+    from wgsindy import recipes
+    from wgsindy.bench import table
+    from wgsindy.bench.campaign import Store, run_campaign
+    from wgsindy.display.tables import master_markdown, master_table, overall_sentences
+    from wgsindy.files import write_atomically
+
+    name = recipes.get(recipe).name
+    cases = table.table_cases(name, parse_seeds(seeds), systems, trajectories)
+    started = time.perf_counter()
+    with _progress() as progress:
+        task = progress.add_task(f"table, recipe {name}", total=len(cases))
+        lines = run_campaign(
+            cases,
+            table.run_case,
+            Store(out / f"table-{name}.jsonl"),
+            jobs=jobs,
+            progress=lambda done, total: progress.update(task, completed=done, total=total),
+        )
+    rows = table.summarise(lines)
+    console.print(master_table(rows, f"Master table, recipe {name}, seeds {seeds}"))
+    console.print("* above the paper's 95 % interval", highlight=False)
+    summary = table.overall(rows)
+    for sentence in overall_sentences(summary) if summary else []:
+        console.print(sentence, highlight=False)
+    for line in lines:
+        if line.error:
+            console.print(f"[yellow]{line.case.system}, seed {line.case.seed}:[/] {line.error}")
+    write_atomically(out / f"table-{name}.md", master_markdown(rows))
+    console.print(
+        f"{len(cases)} cases in {time.perf_counter() - started:.0f} s; lines and table in {out}/",
+        highlight=False,
+    )
+
+
+@bench.command("speed")
+def bench_speed(
+    recipe: RecipeOption = "paper",
+    repeats: Annotated[int, typer.Option(help="Repetitions of each timing.")] = 5,
+) -> None:
+    """Time a fit against KMeans(64, n_init=10) and measure memory and growth with N.
+
+    Example: `wgsindy bench speed --repeats 3`
+    """
+    from wgsindy.bench import speed
+
+    timing = speed.time_fit(recipe, repeats=repeats)
+    console.print(
+        f"{timing.increments} increments, one thread: fit {timing.fit:.3f} s, "
+        f"KMeans(64, n_init=10) {timing.yardstick:.3f} s, ratio {timing.ratio:.3f}",
+        highlight=False,
+    )
+    table = Table("increments", "seconds", "microseconds per increment", "added peak memory, MB")
+    for increments in (100_000, 200_000, 400_000):
+        growth = speed.measure_growth(recipe, increments)
+        table.add_row(
+            f"{growth.increments}",
+            f"{growth.seconds:.2f}",
+            f"{1e6 * growth.seconds / growth.increments:.2f}",
+            f"{growth.megabytes:.0f}",
+        )
+    console.print(table)
+
+
+def parse_seeds(text: str) -> range:
+    """Read FIRST:LAST."""
+    first, colon, last = text.partition(":")
+    if not (colon and first.isdecimal() and last.isdecimal() and int(first) < int(last)):
+        raise CampaignError(f"seeds must be FIRST:LAST with FIRST < LAST, like 0:10; got {text!r}.")
+    return range(int(first), int(last))
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )
