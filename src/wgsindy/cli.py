@@ -68,8 +68,8 @@ def demo(out: OutOption = Path("demo-output")) -> None:
     console.print(table)
     scores = compare(estimate, system.generator, data.states)
     console.print(
-        f"Relative error on the central grid: drift {scores.drift:.3f}, tensor {scores.tensor:.3f}; "
-        f"positive semidefinite at {scores.psd:.0%} of the points.",
+        f"Relative error on the central grid: drift {scores.drift:.3f}, "
+        f"tensor {scores.tensor:.3f}; positive semidefinite at {scores.psd:.0%} of the points.",
         highlight=False,
     )
     out.mkdir(parents=True, exist_ok=True)
@@ -138,7 +138,9 @@ def bench_table(
             progress=lambda done, total: progress.update(task, completed=done, total=total),
         )
     rows = table.summarise(lines)
-    console.print(master_table(rows, f"Master table, recipe {name}, seeds {seeds}"))
+    # Columns of figures are not for wrapping: on a narrow terminal let lines run over.
+    wide = Console(width=max(console.width, 112))
+    wide.print(master_table(rows, f"Master table, recipe {name}, seeds {seeds}"))
     console.print("* above the paper's 95 % interval", highlight=False)
     summary = table.overall(rows)
     for sentence in overall_sentences(summary) if summary else []:

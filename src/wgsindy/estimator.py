@@ -49,7 +49,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
     >>> for n in range(2000):
     ...     x[:, n + 1] = x[:, n] * 0.98 + rng.normal(0, 0.1, (8, 2))
     >>> gen = WGSINDy(library="poly1").fit(list(x), dt=0.01).generator_
-    >>> gen.equations(digits=1, cutoff=0.05)
+    >>> gen.equations(digits=1)
     ['b1 = -2*x', 'b2 = -2*y', 'a11 = 1', 'a12 = 0', 'a22 = 1']
     """
 

@@ -228,17 +228,26 @@ class Generator:
             if value != 0
         )
 
-    def equations(self, digits: int = 3, cutoff: float = 5e-3) -> list[str]:
+    def equations(self, digits: int = 3, cutoff: float = 0.02) -> list[str]:
         """Write the drift components and tensor entries as formulas in the physical states.
 
-        Terms that contribute less than ``cutoff`` of the largest one on the range of the data
-        are left out of the text; :attr:`coefficients` has them all.
+        Terms that contribute less than ``cutoff`` of their field's scale on the range of the data
+        are left out of the text; :attr:`coefficients` has them all. The scale of a field is its
+        largest term, that of an off-diagonal entry sqrt(a_pp a_qq).
         """
         drift, entries = symbolic.field_names(self.dimension)
+        pairs = tensor.pairs(self.dimension)
+        size = self._tensor_form.scale()
+        variance = [size[pairs.index((p, p))] for p in range(self.dimension)]
+        scales = [np.sqrt(variance[p] * variance[q]) for p, q in pairs]
+        parts = (
+            (drift, self._drift_form, self._drift_form.scale()),
+            (entries, self._tensor_form, scales),
+        )
         return [
-            f"{target} = {form.text(i, digits=digits, cutoff=cutoff)}"
-            for targets, form in ((drift, self._drift_form), (entries, self._tensor_form))
-            for i, target in enumerate(targets)
+            f"{target} = {form.text(i, digits=digits, smallest=cutoff * float(scale))}"
+            for targets, form, sizes in parts
+            for i, (target, scale) in enumerate(zip(targets, sizes, strict=True))
         ]
 
     def to_sympy(self) -> SymbolicGenerator:
@@ -259,7 +268,7 @@ class Generator:
         symbols = tuple(sympy.Symbol(name, real=True) for name in self.names)
         return SymbolicGenerator(symbols, sympy.Matrix(expressions(self._drift_form)), matrix)
 
-    def to_latex(self, digits: int = 3, cutoff: float = 5e-3) -> str:
+    def to_latex(self, digits: int = 3, cutoff: float = 0.02) -> str:
         """Write the equations as a LaTeX ``aligned`` block."""
         import sympy
 

@@ -34,11 +34,15 @@ class LinearForm:
     coefficients: FloatArray
     magnitude: FloatArray
 
-    def text(self, field: int, *, digits: int, cutoff: float) -> str:
-        """Write one field as a formula, leaving out terms that contribute next to nothing."""
+    def scale(self) -> FloatArray:
+        """Largest contribution of a single term to each field, ``(F,)``."""
+        return np.asarray((np.abs(self.coefficients) * self.magnitude).max(axis=1, initial=0.0))
+
+    def text(self, field: int, *, digits: int, smallest: float) -> str:
+        """Write one field as a formula, without terms that contribute less than ``smallest``."""
         row = self.coefficients[field]
         size = np.abs(row) * self.magnitude
-        shown = [k for k in range(len(row)) if row[k] != 0 and size[k] >= cutoff * size.max()]
+        shown = [k for k in range(len(row)) if row[k] != 0 and size[k] >= smallest]
         return join_terms([(float(row[k]), self.terms[k]) for k in shown], digits)
 
 
@@ -138,11 +142,15 @@ def split_sympy(fields: Sequence[sympy.Expr], names: Sequence[str]) -> tuple[Bas
 
     # Sums are multiplied out; exp(a + b) stays whole, for its factors may overflow.
     rows = [
-        sympy.expand(sympy.sympify(field), power_exp=False, deep=False).as_coefficients_dict()
+        sympy.expand(sympy.sympify(field), power_exp=False, power_base=False, log=False)
         for field in fields
     ]
     parts = [
-        [(Expression.from_sympy(term, names), float(c)) for term, c in row.items() if c != 0]
+        [
+            (Expression.from_sympy(term, names), float(c))
+            for term, c in row.as_coefficients_dict().items()
+            if c != 0
+        ]
         for row in rows
     ]
     basis = basis_of([expression for part in parts for expression, _ in part], names)

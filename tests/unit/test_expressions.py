@@ -115,8 +115,15 @@ def test_precedence_and_signs_are_those_of_arithmetic(text: str, value: FloatArr
 
 @pytest.mark.parametrize(
     ("caret", "stars"),
-    [("x^2", "x**2"), ("3*x^2", "3*x**2"), ("x*y^2", "x*y**2"), ("-x^2", "-x**2")]
-    + [("x^2 + 1", "x**2 + 1"), ("x^2*y", "x**2*y"), ("x^-2/y", "x**-2/y")],
+    [
+        ("x^2", "x**2"),
+        ("3*x^2", "3*x**2"),
+        ("x*y^2", "x*y**2"),
+        ("-x^2", "-x**2"),
+        ("x^2 + 1", "x**2 + 1"),
+        ("x^2*y", "x**2*y"),
+        ("x^-2/y", "x**-2/y"),
+    ],
 )
 def test_a_caret_binds_like_a_power(caret: str, stars: str) -> None:
     # Python's own ^ binds looser than +, which would turn x*y^2 into (x*y)**2 without a word.
@@ -198,14 +205,15 @@ def _text_grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-TEXT_LEAVES = st.one_of(st.sampled_from(["x", "y"]), st.floats(-1e20, 1e20).map(repr))
+# Eight numbers of this size neither overflow nor vanish when they are multiplied together.
+NUMBERS = st.tuples(st.sampled_from(["", "-"]), st.floats(1e-3, 1e3).map(repr)).map("".join)
+TEXT_LEAVES = st.one_of(st.sampled_from(["x", "y", "0", "1", "1e-3"]), NUMBERS)
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.recursive(TEXT_LEAVES, _text_grown, max_leaves=8))
 def test_text_is_read_back_exactly(text: str) -> None:
     formula = Expression.parse(text, NAMES)
-    assume(len(formula.text) <= MAX_LENGTH and "inf" not in formula.text)
     again = Expression.parse(formula.text, NAMES)
     # Model files identify terms by their text, so it must be a fixed point.
     assert again.text == formula.text
@@ -216,6 +224,14 @@ def test_text_is_read_back_exactly(text: str) -> None:
 @pytest.mark.parametrize("text", ["sin(x - 2*y)", "-(-x)", "0.3*(0.7*x)*y", "x/(2*y)"])
 def test_text_of_everyday_formulas_is_a_fixed_point(text: str) -> None:
     once = Expression.parse(text, NAMES)
+    twice = Expression.parse(once.text, NAMES)
+    assert twice.text == once.text
+    np.testing.assert_array_equal(twice.value(POINTS), once.value(POINTS))
+
+
+def test_text_of_sympy_formulas_is_a_fixed_point() -> None:
+    x, y = SYMBOLS
+    once = Expression.from_sympy(x * y * (1 - x**2 - y**2) * sympy.exp(-x - y - 1), NAMES)
     twice = Expression.parse(once.text, NAMES)
     assert twice.text == once.text
     np.testing.assert_array_equal(twice.value(POINTS), once.value(POINTS))
@@ -341,21 +357,27 @@ def test_a_term_that_is_not_text_is_refused() -> None:
         Expression.parse(12, NAMES)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("depth", [300, 600, 900, 4000])
-@pytest.mark.parametrize(
-    "shape", ["({}x{})", "-{}x", "sin({}x{})", "x+{}x", "x*{}x", "x**2-({}x{})"]
-)
+DEEP: dict[str, Callable[[int], str]] = {
+    "brackets": lambda n: "(" * n + "x" + ")" * n,
+    "signs": lambda n: "-" * n + "x",
+    "functions": lambda n: "sin(" * n + "x" + ")" * n,
+    "sum": lambda n: "x + " * n + "y",
+    "product": lambda n: "x*" * n + "y",
+    "powers": lambda n: "(" * n + "x" + ")**2" * n,
+}
+
+
+@pytest.mark.parametrize("depth", [150, 300, 600, 900, 2400])
+@pytest.mark.parametrize("shape", DEEP)
 def test_a_deep_formula_works_or_is_refused_with_a_sentence(shape: str, depth: int) -> None:
-    opening, closing = shape.split("x{}")[0] if shape.endswith("{})") else shape[:-3], ")"
-    opening = opening.replace("{}", "")
-    text = opening * depth + "x" + closing * depth * opening.count("(")
     try:
-        formula = Expression.parse(text, NAMES)
+        formula = Expression.parse(DEEP[shape](depth), NAMES)
     except LibraryError:
         return
     # What was accepted must be of use to the end: no stack overflow later, far from its cause.
-    assert formula.value(POINTS).shape == (4,)
-    assert formula.jet(POINTS).hessian.shape == (4, 2, 2)
+    with np.errstate(all="ignore"):
+        assert formula.value(POINTS).shape == (4,)
+        assert formula.jet(POINTS).hessian.shape == (4, 2, 2)
     assert Expression.parse(formula.text, NAMES).text == formula.text
 
 

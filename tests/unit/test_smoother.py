@@ -345,6 +345,24 @@ def test_the_one_pass_formula_would_lose_the_spread_of_shifted_data() -> None:
     assert abs(naive / used.std() - 1) > 1e-6
 
 
+def test_survey_does_not_depend_on_chunks_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Many short paths with close means, and the largest step in the second chunk of 100: every
+    # total differs if one thread's share is lost.
+    paths = np.random.default_rng(8).standard_normal((30, 51, 2))
+    paths[2, 30:] += 10.0
+    data = Trajectories(list(paths), dt=0.01)
+    whole = survey(data, standardise=True)
+    monkeypatch.setattr(smoother, "reduce", partial(engine.reduce, chunk_size=100))
+    pieces = survey(data, standardise=True, threads=2)
+    np.testing.assert_allclose(pieces.frame.centre, whole.frame.centre, rtol=1e-12)
+    np.testing.assert_allclose(pieces.frame.scale, whole.frame.scale, rtol=1e-12)
+    np.testing.assert_allclose(pieces.covariance, whole.covariance, rtol=1e-12)
+    np.testing.assert_allclose(pieces.variation, whole.variation, rtol=1e-12)
+    np.testing.assert_allclose(pieces.worst, whole.worst, rtol=1e-12)
+    assert pieces.repeated == whole.repeated
+    assert pieces.rank.tolist() == whole.rank.tolist()
+
+
 def test_survey_without_standardising_keeps_physical_units() -> None:
     data = correlated_cloud(2)
     cloud = survey(data, standardise=False)

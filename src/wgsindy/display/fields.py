@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -129,12 +130,13 @@ def plot_overview(estimate: Generator, truth: Generator, data: Trajectories) -> 
     """Draw recovered and true portraits side by side, equations underneath."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.6, 6.2), layout="constrained")
-    panels = figure.subplots(2, 2, height_ratios=(4, 1.25))
+    figure = Figure(figsize=(9.6, 5.8), layout="constrained")
+    panels = figure.subplots(2, 2, height_ratios=(4, 0.95))
     for column, (title, generator) in enumerate((("recovered", estimate), ("true", truth))):
         plot_portrait(generator, data, panels[0, column]).set_title(title, fontweight="bold")
         panels[1, column].axis("off")
+        lines = [fill(text, 58, subsequent_indent="      ") for text in generator.equations()]
         panels[1, column].text(
-            0.02, 1.0, "\n".join(generator.equations()), va="top", family="monospace", fontsize=10
+            0.0, 1.0, "\n".join(lines), va="top", family="monospace", fontsize=9, in_layout=False
         )
     return figure

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isnan
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from wgsindy.bench.table import Overall, Row
@@ -41,7 +42,7 @@ def _cells(row: Row) -> list[str]:
 
 def master_table(rows: Sequence[Row], title: str) -> Table:
     """Build the master table for a terminal."""
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for number, heading in enumerate(HEADINGS):
         table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
     for row in rows:
