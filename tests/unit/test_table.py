@@ -1,0 +1,117 @@
+"""The master table: from cases to rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wgsindy import zoo
+from wgsindy.bench import table
+from wgsindy.bench.campaign import Case, Line
+from wgsindy.display.tables import master_markdown, overall_sentences
+from wgsindy.errors import UnknownSystemError
+from wgsindy.generator import Generator, TensorField
+
+
+def result(**changes: Any) -> dict[str, Any]:
+    base: dict[str, Any] = {
+        "drift": 0.1,
+        "tensor": 0.02,
+        "cosine": math.nan,
+        "psd": 1.0,
+        "psd_far": 1.0,
+        "score": 0.9,
+        "floor_drift": 0.05,
+        "floor_tensor": 0.01,
+        "held_out_drift": 0.1,
+        "held_out_tensor": 0.02,
+        "support": [[1.0, 0.0]] * 5,
+        "true_support": [[1.0, 0.0]] * 5,
+        "seconds_fit": 0.1,
+    }
+    return base | changes
+
+
+def lines(system: str, drifts: list[float], **changes: Any) -> list[Line]:
+    return [
+        Line(Case("table", system, "paper", seed), "x", result(drift=drift, **changes), None)
+        for seed, drift in enumerate(drifts)
+    ]
+
+
+def test_a_row_holds_medians_and_the_papers_figures() -> None:
+    row = table.summarise(lines("rotational_ou", [0.1, 0.3, 0.2]))[0]
+    assert row.drift == pytest.approx(0.2)
+    assert row.drift_ci[0] >= 0.1
+    assert row.drift_ci[1] <= 0.3
+    assert row.paper["objective_drift_median"] == pytest.approx(0.0576, abs=1e-4)
+    assert row.passes
+    assert not row.within_paper("drift")  # the paper's interval ends at 0.073
+    assert row.within_paper("tensor")
+
+
+@pytest.mark.parametrize(
+    "broken", [{"tensor": 0.46}, {"psd": 0.98}, {"cosine": 0.8}, {"drifts": [0.81]}]
+)
+def test_each_gate_can_fail(broken: dict[str, Any]) -> None:
+    drifts = broken.pop("drifts", [0.1])
+    assert not table.summarise(lines("rotational_ou", drifts, **broken))[0].passes
+
+
+def test_a_failed_case_fails_the_row() -> None:
+    failed = Line(Case("table", "rotational_ou", "paper", 9), "x", None, "DataError: no.")
+    row = table.summarise([*lines("rotational_ou", [0.1]), failed])[0]
+    assert (row.n, row.failed, row.passes) == (1, 1, False)
+
+
+def test_overall_takes_in_scope_rows_only() -> None:
+    rows = table.summarise(lines("rotational_ou", [0.1]) + lines("gbm_2d", [5.0]))
+    summary = table.overall(rows)
+    assert summary is not None
+    assert (summary.systems, summary.passed) == (1, 1)
+    assert summary.ratio_drift == pytest.approx(2.0)
+    assert "1 of 1" in overall_sentences(summary)[0]
+    assert table.overall(table.summarise(lines("gbm_2d", [5.0]))) is None
+
+
+def test_markdown_marks_rows_above_the_papers_interval() -> None:
+    text = master_markdown(
+        table.summarise(lines("rotational_ou", [0.2]) + lines("sabr", [math.nan]))
+    )
+    ours, sabr = text.splitlines()[2:]
+    assert "0.200*" in ours
+    assert ours.endswith("| pass |")
+    assert "| - |" in sabr  # a driftless system has no drift error
+
+
+def test_unknown_systems_are_refused_before_anything_runs() -> None:
+    with pytest.raises(UnknownSystemError, match="no_such_system"):
+        table.table_cases("paper", range(2), ["no_such_system"])
+
+
+def test_a_real_case_has_every_figure() -> None:
+    outcome = table.run_case(Case("table", "correlated_ou", "paper", 0, trajectories=4))
+    assert set(result()) <= set(outcome)
+    assert outcome["psd"] == outcome["psd_far"] == 1.0
+    assert outcome["floor_drift"] < outcome["drift"]
+    assert np.shape(outcome["support"]) == (5, 6)
+    assert outcome == table.run_case(Case("table", "correlated_ou", "paper", 0, 4)) | {
+        key: outcome[key] for key in ("seconds_fit", "seconds_simulate")
+    }
+
+
+def test_far_outside_finds_a_tensor_that_is_only_valid_inside() -> None:
+    truth = zoo.get("rotational_ou").generator
+    states = zoo.get("rotational_ou").simulate(0, trajectories=1).states
+    assert table.psd_far_outside(truth, states) == 1.0
+    # a11 = 1 - x^2 / 25 is positive for |x| < 5 and negative beyond.
+    basis = zoo.get("diag_multiplicative").generator.basis
+    entries = np.zeros((3, len(basis)))
+    entries[:, 0] = [1, 0, 1]
+    entries[0, list(basis.terms).index("x**2")] = -1 / 25
+    field = TensorField("entries", entries, 0.0, np.ones(2))
+    broken = Generator(basis, np.zeros((2, len(basis))), field)
+    assert table.psd_far_outside(broken, states) < 1.0
