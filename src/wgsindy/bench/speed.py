@@ -7,9 +7,10 @@ thread. Ratios travel between machines; seconds do not.
 from __future__ import annotations
 
 import multiprocessing
-import resource
 import time
+import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from statistics import median
 
@@ -40,7 +41,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Growth:
-    """Seconds and added peak memory of one fit in a fresh process."""
+    """Seconds of one fit, and the most memory it holds beyond the data."""
 
     increments: int
     seconds: float
@@ -73,10 +74,10 @@ def time_fit(recipe: str, increments: int = 25_600, repeats: int = 5) -> Timing:
 
 
 def measure_growth(recipe: str, increments: int) -> Growth:
-    """Fit in a fresh process and measure how far its peak memory rises above the loaded data."""
+    """Fit in a fresh process: once for the time, once more to trace what it allocates."""
     context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        seconds, megabytes = pool.apply(_growth_worker, (recipe, increments))
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        seconds, megabytes = pool.submit(_growth_worker, recipe, increments).result()
     return Growth(increments, seconds, megabytes)
 
 
@@ -84,7 +85,16 @@ def _growth_worker(recipe: str, increments: int) -> tuple[float, float]:
     with threadpool_limits(1):
         WGSINDy(LIBRARY, recipe).fit(_data(3200))
         data = _data(increments)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         seconds = _seconds(lambda: WGSINDy(LIBRARY, recipe).fit(data))
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return seconds, (after - before) / 1024
+        return seconds, added_megabytes(recipe, data)
+
+
+def added_megabytes(recipe: str, data: Trajectories) -> float:
+    """Most memory that a fit holds beyond the data; NumPy reports its arrays to tracemalloc."""
+    tracemalloc.start()
+    try:
+        with ThreadPoolExecutor(1) as fresh:  # a thread without scratch space from earlier fits
+            fresh.submit(lambda: WGSINDy(LIBRARY, recipe).fit(data)).result()
+        return tracemalloc.get_traced_memory()[1] / 2**20
+    finally:
+        tracemalloc.stop()
