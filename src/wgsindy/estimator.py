@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from wgsindy import recipes, tensor
 from wgsindy.arrays import FloatArray, frozen
 from wgsindy.diagnostics import Diagnostics, warn_of_samples
-from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
 from wgsindy.generator import Generator, TensorField
 from wgsindy.library import Library, library
 from wgsindy.recipes import Recipe
@@ -74,6 +75,8 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
             Each with the offending value and a way out.
         """
         data = _as_trajectories(X, dt)
+        _check_integer("random_state", self.random_state, 0, 2**32 - 1)
+        _check_integer("threads", self.threads, 1, 4096)
         recipe = recipes.get(self.recipe)
         basis = library(self.library).bind(data.names)
         if data.n_increments < len(basis):
@@ -85,14 +88,20 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         warn_of_samples(weak.cloud, data.names)
         drift, field = recover(weak, recipe)
         info = {"recipe": recipe.name, "increments": data.n_increments, "trajectories": len(data)}
-        self.generator_ = Generator(weak.basis, drift, field, info)
+        self.generator_ = Generator(weak.basis, drift, field, info, weak.cloud.region)
         self.diagnostics_ = Diagnostics.of(weak)
         self.n_features_in_ = data.dimension
         return self
 
     def predict(self, X: ArrayLike) -> FloatArray:
         """Drift at points ``(n, d)``."""
+        check_is_fitted(self)
         return self.generator_.drift(X)
+
+
+def _check_integer(name: str, value: Any, low: int, high: int) -> None:
+    if not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise RecipeError(f"{name} must be a whole number from {low} to {high}, got {value!r}.")
 
 
 def _as_trajectories(X: Any, dt: float | Sequence[float] | None) -> Trajectories:

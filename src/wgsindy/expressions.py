@@ -7,9 +7,10 @@ first and second derivatives (:class:`Jet`), a SymPy expression, or its text aga
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import sympy
 
 MAX_LENGTH = 10_000
+MAX_DEPTH = 50
+MAX_EXPONENT = 100
 
 Derivatives = tuple[FloatArray, FloatArray, FloatArray]
 
@@ -148,12 +151,16 @@ class Expression:
                 f"a term must be a formula of at most {MAX_LENGTH} characters, got {text!r:.80}."
             )
         try:
-            tree = ast.parse(text.strip(), mode="eval")
-            return cls(_read(tree.body, text, tuple(names)), tuple(names))
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            if isinstance(error, LibraryError):
-                raise
+            # As Python's operator ^ would bind less tightly than +.
+            tree = ast.parse(text.strip().replace("^", "**"), mode="eval")
+            root = _read(tree.body, text, tuple(names))
+        except LibraryError:
+            raise
+        except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
             raise LibraryError(f"term {text!r:.80} is not a formula: {error}.") from None
+        if _depth(root) > MAX_DEPTH:
+            raise LibraryError(f"term {text!r:.80} is nested more than {MAX_DEPTH} levels deep.")
+        return cls(root, tuple(names))
 
     @classmethod
     def from_sympy(cls, expression: sympy.Expr, names: Sequence[str]) -> Expression:
@@ -193,12 +200,43 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.Mult: "*",
     ast.Div: "/",
     ast.Pow: "**",
-    ast.BitXor: "**",
 }
 
 
 def _constant(number: float) -> Node:
+    if not math.isfinite(float(number)):
+        raise OverflowError("it contains a number beyond floating point")
     return Node("constant", number=float(number))
+
+
+def _sum(*terms: Node) -> Node:
+    """Add terms; a sum of sums is one sum."""
+    flat = [child for term in terms for child in (term.children if term.kind == "+" else [term])]
+    return Node("+", tuple(flat))
+
+
+def _product(*factors: Node) -> Node:
+    """Multiply factors; a product of products is one, with its numbers gathered in front."""
+    flat = [child for f in factors for child in (f.children if f.kind == "*" else [f])]
+    number = math.prod(f.number for f in flat if f.kind == "constant")
+    rest = tuple(f for f in flat if f.kind != "constant")
+    if not rest:
+        return _constant(number)
+    if number != 1:
+        rest = (_constant(number), *rest)
+    return rest[0] if len(rest) == 1 else Node("*", rest)
+
+
+def _power(base: Node, exponent: float) -> Node:
+    if not abs(exponent) <= MAX_EXPONENT:
+        raise LibraryError(f"exponents go up to {MAX_EXPONENT}, got {exponent:g}.")
+    if base.kind == "constant" and base.number > 0:
+        return _constant(base.number**exponent)
+    return Node("power", (base,), number=exponent)
+
+
+def _depth(node: Node) -> int:
+    return 1 + max((_depth(child) for child in node.children), default=0)
 
 
 def _read(node: ast.expr, text: str, names: tuple[str, ...]) -> Node:
@@ -240,34 +278,18 @@ def _read(node: ast.expr, text: str, names: tuple[str, ...]) -> Node:
 def _binary(operator: str, left: Node, right: Node, text: str) -> Node:
     match operator:
         case "+":
-            return Node("+", (left, right))
+            return _sum(left, right)
         case "-":
-            return Node("+", (left, _product(_constant(-1.0), right)))
+            return _sum(left, _product(_constant(-1.0), right))
         case "*":
             return _product(left, right)
         case "/":
             if left.kind == right.kind == "constant" and right.number != 0:
                 return _constant(left.number / right.number)
-            return _product(left, Node("power", (right,), number=-1.0))
-    exponent = _constant_value(right)
-    if exponent is None:
-        raise LibraryError(f"term {text!r} has an exponent that is not a number.")
-    return Node("power", (left,), number=exponent)
-
-
-def _constant_value(node: Node) -> float | None:
-    if node.kind == "constant":
-        return node.number
-    if node.kind == "*":
-        values = [_constant_value(child) for child in node.children]
-        return None if None in values else float(np.prod([v for v in values if v is not None]))
-    return None
-
-
-def _product(left: Node, right: Node) -> Node:
-    if left.kind == right.kind == "constant":
-        return _constant(left.number * right.number)
-    return Node("*", (left, right))
+            return _product(left, _power(right, -1.0))
+    if right.kind != "constant":
+        raise LibraryError(f"term {text!r:.80} has an exponent that is not a number.")
+    return _power(left, right.number)
 
 
 def _value(node: Node, columns: dict[str, FloatArray]) -> Any:
@@ -328,7 +350,7 @@ def _text(node: Node, *, inside: bool = False) -> str:
             return node.name
         case "power":
             base = _text(node.children[0], inside=True)
-            if node.children[0].kind in ("*", "power", "constant"):
+            if node.children[0].kind in ("*", "power"):
                 base = f"({base})"
             exponent = _number_text(node.number)
             return f"{base}**({exponent})" if node.number < 0 else f"{base}**{exponent}"
@@ -359,8 +381,9 @@ def _to_sympy(node: Node, symbols: dict[str, sympy.Symbol]) -> Any:
     children = [_to_sympy(child, symbols) for child in node.children]
     match node.kind:
         case "power":
-            half = sympy.nsimplify(node.number)
-            return children[0] ** half
+            twice = 2 * node.number
+            exact = sympy.Rational(int(twice), 2) if twice.is_integer() else node.number
+            return children[0] ** exact
         case "+":
             return sympy.Add(*children)
         case "*":
@@ -382,13 +405,15 @@ def _from_sympy(expression: Any, names: tuple[str, ...]) -> Node:
         base = _from_sympy(expression.base, names)
         if expression.exp == sympy.Rational(1, 2):
             return Node("function", (base,), name="sqrt")
-        return Node("power", (base,), number=float(expression.exp))
+        return _power(base, float(expression.exp))
     children = tuple(_from_sympy(arg, names) for arg in expression.args)
     if isinstance(expression, sympy.Add | sympy.Mul):
-        return Node("+" if isinstance(expression, sympy.Add) else "*", children)
+        return (_sum if isinstance(expression, sympy.Add) else _product)(*children)
     name = {"Abs": "abs", "Min": "min", "Max": "max"}.get(
         type(expression).__name__, type(expression).__name__
     )
-    if name in FUNCTIONS or (name in ("min", "max") and len(children) == 2):
+    if name in ("min", "max"):  # SymPy's take any number of arguments
+        return reduce(lambda left, right: Node("function", (left, right), name=name), children)
+    if name in FUNCTIONS:
         return Node("function", children, name=name)
     raise LibraryError(f"{expression} cannot be written with the functions {sorted(FUNCTIONS)}.")

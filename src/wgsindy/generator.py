@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy import readouts, symbolic, tensor
-from wgsindy.arrays import FloatArray, frozen
+from wgsindy.arrays import BoolArray, FloatArray, frozen
 from wgsindy.errors import DataError, ModelFileError
 from wgsindy.expressions import Expression
 from wgsindy.files import write_atomically
@@ -92,6 +92,7 @@ class Generator:
     drift_coefficients : ``(d, K)``; b = theta c, in physical units
     tensor_field : how the diffusion tensor is made of the terms
     info : facts about where it comes from, kept in the model file
+    region : mean and spread of the data it was fitted to; None for a known truth
 
     Examples
     --------
@@ -106,6 +107,7 @@ class Generator:
     drift_coefficients: FloatArray
     tensor_field: TensorField
     info: Mapping[str, Any] = field(default_factory=dict)
+    region: Frame | None = None
 
     @classmethod
     def from_sympy(
@@ -132,7 +134,10 @@ class Generator:
         return len(self.basis.names)
 
     def _points(self, points: ArrayLike) -> FloatArray:
-        array = np.asarray(points, dtype=np.float64)
+        try:
+            array = np.asarray(points, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError("points must be an array of numbers of shape (n, d).") from None
         if array.ndim != 2 or array.shape[1] != self.dimension:
             raise DataError(
                 f"points must have shape (n, {self.dimension}), one column for each of "
@@ -165,6 +170,8 @@ class Generator:
         x = self._points(points)
         if isinstance(function, str):
             function = Expression.parse(function, self.names)
+        if function.names != self.names:
+            raise DataError(f"f is a formula in {function.names}, the states are {self.names}.")
         jet = function.jet(x)
         first = np.einsum("np,np->n", self.drift(x), jet.gradient)
         return first + 0.5 * np.einsum("npq,npq->n", self.diffusion(x), jet.hessian)
@@ -211,8 +218,10 @@ class Generator:
         """Entries as linear forms; for ``clipped`` tensors before the clip."""
         a = self.tensor_field
         if a.form != "factor":
-            return symbolic.linear_fields(self.basis, a.coefficients)
-        mixture = symbolic.shrunk_mixture(self.dimension, a.shrinkage, a.units)
+            entries = symbolic.shrunk_entries(a.coefficients, a.shrinkage, a.units)
+            return symbolic.linear_fields(self.basis, entries)
+        plain = symbolic.outer_mixture(self.dimension)
+        mixture = symbolic.shrunk_entries(plain, a.shrinkage, a.units)
         return symbolic.factor_products(self.basis, a.coefficients, mixture)
 
     @property
@@ -231,24 +240,39 @@ class Generator:
     def equations(self, digits: int = 3, cutoff: float = 0.02) -> list[str]:
         """Write the drift components and tensor entries as formulas in the physical states.
 
-        Terms that contribute less than ``cutoff`` of their field's scale on the range of the data
-        are left out of the text; :attr:`coefficients` has them all. The scale of a field is its
-        largest term, that of an off-diagonal entry sqrt(a_pp a_qq).
+        Of a fitted generator, terms that contribute less than ``cutoff`` of their field's scale
+        on the range of the data are left out of the text; :attr:`coefficients` has them all. The
+        scale of a field is its largest term, that of an off-diagonal entry sqrt(a_pp a_qq).
         """
         drift, entries = symbolic.field_names(self.dimension)
-        pairs = tensor.pairs(self.dimension)
-        size = self._tensor_form.scale()
-        variance = [size[pairs.index((p, p))] for p in range(self.dimension)]
-        scales = [np.sqrt(variance[p] * variance[q]) for p, q in pairs]
-        parts = (
-            (drift, self._drift_form, self._drift_form.scale()),
-            (entries, self._tensor_form, scales),
-        )
+        parts = ((drift, self._drift_form), (entries, self._tensor_form))
+        shown = self._worth_printing(cutoff)
         return [
-            f"{target} = {form.text(i, digits=digits, smallest=cutoff * float(scale))}"
-            for targets, form, sizes in parts
-            for i, (target, scale) in enumerate(zip(targets, sizes, strict=True))
+            f"{target} = {form.text(i, shown[target], digits)}"
+            for targets, form in parts
+            for i, target in enumerate(targets)
         ]
+
+    def _worth_printing(self, cutoff: float) -> dict[str, BoolArray]:
+        """For each field the terms ``(K,)`` that matter where the data are."""
+        drift, entries = symbolic.field_names(self.dimension)
+        if self.region is None:
+            return {
+                target: np.ones(len(form.terms), dtype=bool)
+                for targets, form in ((drift, self._drift_form), (entries, self._tensor_form))
+                for target in targets
+            }
+        drift_sizes = self._drift_form.contributions(self.region)
+        entry_sizes = self._tensor_form.contributions(self.region)
+        pairs = tensor.pairs(self.dimension)
+        variance = [entry_sizes[pairs.index((p, p))].max() for p in range(self.dimension)]
+        shown = {
+            target: sizes >= cutoff * sizes.max()
+            for target, sizes in zip(drift, drift_sizes, strict=True)
+        }
+        for target, sizes, (p, q) in zip(entries, entry_sizes, pairs, strict=True):
+            shown[target] = sizes >= cutoff * np.sqrt(variance[p] * variance[q])
+        return shown
 
     def to_sympy(self) -> SymbolicGenerator:
         """Drift and tensor as SymPy matrices in the physical states, every term kept."""
@@ -307,10 +331,8 @@ class Generator:
             "version": FILE_VERSION,
             "names": list(self.names),
             "terms": list(self.basis.terms),
-            "frame": {
-                "centre": self.basis.frame.centre.tolist(),
-                "scale": self.basis.frame.scale.tolist(),
-            },
+            "frame": _frame_dict(self.basis.frame),
+            "region": None if self.region is None else _frame_dict(self.region),
             "drift": self.drift_coefficients.tolist(),
             "tensor": {
                 "form": self.tensor_field.form,
@@ -339,8 +361,8 @@ class Generator:
             )
         try:
             return cls._from_checked(content)
-        except (KeyError, TypeError, ValueError, AssertionError) as error:
-            raise ModelFileError(f"this model file is damaged: {error!r}.") from None
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise ModelFileError(f"this model file is damaged: {error}.") from None
 
     @classmethod
     def _from_checked(cls, content: dict[str, Any]) -> Generator:
@@ -349,20 +371,21 @@ class Generator:
         if list(basis.terms) != list(content["terms"]):
             raise ModelFileError("its terms are not in the order in which they were written")
         d, k = len(names), len(basis)
-        frame = Frame(
-            _array(content["frame"]["centre"], (d,)), _array(content["frame"]["scale"], (d,))
-        )
+        region = None if content["region"] is None else _frame_of(content["region"], d)
         a = content["tensor"]
         if a["form"] not in ("entries", "clipped", "factor"):
             raise ModelFileError(f"its tensor form is {a['form']!r}")
+        if not 0 <= float(a["shrinkage"]) <= 1:
+            raise ModelFileError(f"its shrinkage is {a['shrinkage']}, not between 0 and 1")
         field = TensorField(
             a["form"],
             _array(a["coefficients"], (len(tensor.pairs(d)), k)),
             float(a["shrinkage"]),
-            _array(a["units"], (d,)),
+            _positive(a["units"], d),
         )
         drift = _array(content["drift"], (d, k))
-        return cls(basis.in_frame(frame), drift, field, dict(content["info"]))
+        basis = basis.in_frame(_frame_of(content["frame"], d))
+        return cls(basis, drift, field, dict(content["info"]), region)
 
     def save(self, path: str | Path) -> None:
         """Write a model file (JSON), atomically; floats are kept bit for bit."""
@@ -378,12 +401,33 @@ class Generator:
             If the file is not one that :meth:`save` wrote.
         """
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            content = json.loads(
+                Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant
+            )
         except FileNotFoundError:
             raise ModelFileError(f"there is no model file {path}.") from None
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise ModelFileError(f"{path} is not a JSON file: {error}.") from None
         return cls.from_dict(content)
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"it contains {name}, which is not a number of JSON")
+
+
+def _frame_dict(frame: Frame) -> dict[str, list[float]]:
+    return {"centre": frame.centre.tolist(), "scale": frame.scale.tolist()}
+
+
+def _frame_of(content: Any, dimension: int) -> Frame:
+    return Frame(_array(content["centre"], (dimension,)), _positive(content["scale"], dimension))
+
+
+def _positive(values: Any, dimension: int) -> FloatArray:
+    array = _array(values, (dimension,))
+    if not (array > 0).all():
+        raise ModelFileError(f"{array.tolist()} should be positive")
+    return array
 
 
 def _array(values: Any, shape: tuple[int, ...]) -> FloatArray:

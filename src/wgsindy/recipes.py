@@ -108,7 +108,7 @@ def get(recipe: str | Recipe) -> Recipe:
     """
     if isinstance(recipe, Recipe):
         return recipe
-    if recipe not in _NAMED:
+    if not isinstance(recipe, str) or recipe not in _NAMED:
         raise RecipeError(
             f"there is no recipe {recipe!r}; choose one of {list(_NAMED)}, or pass a Recipe."
         )

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from wgsindy.arrays import FloatArray, IntArray, Scratch
+from wgsindy.arrays import BoolArray, FloatArray, IntArray, Scratch, frozen
 from wgsindy.engine import reduce
-from wgsindy.errors import DataError
+from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.library import Frame
 from wgsindy.polynomials import Monomials
 from wgsindy.recipes import Recipe
@@ -39,6 +39,7 @@ class Moments:
     count: int
     time: float
     repeated: int
+    moved: BoolArray  # (d,) whether the coordinate ever changed within a trajectory
     first: FloatArray  # (d,)
     second: FloatArray  # (d, d)
     by_trajectory: FloatArray  # (R, d)
@@ -60,6 +61,7 @@ class MomentPass:
             count=0,
             time=0.0,
             repeated=0,
+            moved=np.zeros(d, dtype=bool),
             first=np.zeros(d),
             second=np.zeros((d, d)),
             by_trajectory=np.zeros((self.n_trajectories, d)),
@@ -73,6 +75,7 @@ class MomentPass:
         total.count += len(x)
         total.time += float(chunk.dt.sum())
         total.repeated += int(np.count_nonzero(~chunk.increments.any(axis=1)))
+        total.moved |= chunk.increments.any(axis=0)
         total.first += x.sum(axis=0)
         total.second += x.T @ x
         np.add.at(total.by_trajectory, chunk.trajectory, x)
@@ -84,6 +87,7 @@ class MomentPass:
         left.count += right.count
         left.time += right.time
         left.repeated += right.repeated
+        left.moved |= right.moved
         left.first += right.first
         left.second += right.second
         left.by_trajectory += right.by_trajectory
@@ -96,12 +100,14 @@ class MomentPass:
 class Cloud:
     """What the samples look like.
 
+    ``frame`` is where kernels and library live, ``region`` the mean and spread of the states.
     ``covariance (d, d)`` and ``variation (d,)``, the mean squared increment over time, are in
     units of the frame; ``rank (R,)`` is the place of each trajectory when they are sorted by
     mean position; ``worst (d,)`` is the largest increment over the typical one.
     """
 
     frame: Frame
+    region: Frame
     covariance: FloatArray
     variation: FloatArray
     rank: IntArray
@@ -118,19 +124,16 @@ def survey(data: Trajectories, *, standardise: bool, threads: int = 1) -> Cloud:
         If a coordinate never changes: it has no dynamics to recover.
     """
     step = MomentPass(data)
-    moments = reduce(step, data, threads=threads)
+    with np.errstate(over="ignore", invalid="ignore"):
+        moments = reduce(step, data, threads=threads)
     mean = moments.first / moments.count
-    covariance = moments.second - moments.count * np.outer(mean, mean)
-    covariance /= max(moments.count - 1, 1)
-    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    constant = np.flatnonzero((moments.variation == 0) | (spread == 0))
-    if len(constant):
-        raise DataError(
-            f"coordinate {data.names[constant[0]]!r} is constant "
-            f"({data.states[0, constant[0]]:.6g} in all samples), so nothing can be learned about "
-            "it; leave it out."
-        )
-    frame = Frame(mean + step.origin, spread) if standardise else Frame.identity(data.dimension)
+    with np.errstate(over="ignore", invalid="ignore"):
+        covariance = moments.second - moments.count * np.outer(mean, mean)
+        covariance /= max(moments.count - 1, 1)
+        spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    _refuse_degenerate(data, moments, spread)
+    region = Frame(frozen(mean + step.origin), frozen(spread))
+    frame = region if standardise else Frame.identity(data.dimension)
     rate = moments.variation / moments.time
     lengths = np.array([len(path) - 1 for path in data])
     position = (moments.by_trajectory / lengths[:, None] / spread).sum(axis=1)
@@ -138,12 +141,32 @@ def survey(data: Trajectories, *, standardise: bool, threads: int = 1) -> Cloud:
     rank[np.argsort(position, kind="stable")] = np.arange(len(data))
     return Cloud(
         frame=frame,
+        region=region,
         covariance=covariance / np.outer(frame.scale, frame.scale),
         variation=rate / frame.scale**2,
         rank=rank,
         repeated=moments.repeated,
         worst=np.sqrt(moments.largest / rate),
     )
+
+
+def _refuse_degenerate(data: Trajectories, moments: Moments, spread: FloatArray) -> None:
+    for p, name in enumerate(data.names):
+        if not moments.moved[p]:
+            raise DataError(
+                f"coordinate {name!r} is constant ({data.states[0, p]:.6g} in all samples of a "
+                "trajectory), so nothing can be learned about it; leave it out."
+            )
+        if not (np.isfinite(spread[p]) and spread[p] ** 4 > 0 and moments.variation[p] > 0):
+            if moments.count < 2 or spread[p] == 0:
+                raise NotEnoughDataError(
+                    f"all {moments.count} increments start at one value of {name!r}; give longer "
+                    "trajectories."
+                )
+            raise DataError(
+                f"coordinate {name!r} has states of size {np.abs(data.states[:, p]).max():.3g}, "
+                "whose squares leave the range of floating point; change its units."
+            )
 
 
 HashArray = NDArray[np.uint64]

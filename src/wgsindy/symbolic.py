@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wgsindy import tensor
-from wgsindy.arrays import FloatArray
+from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.expressions import Expression
-from wgsindy.library import Basis, basis_of
+from wgsindy.library import Basis, Frame, basis_of
 from wgsindy.polynomials import Monomials
 
 if TYPE_CHECKING:
@@ -24,26 +24,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LinearForm:
-    """Fields ``coefficients (F, K) @ terms`` in the physical states.
+    """Fields ``coefficients (F, K) @ terms`` in the physical states."""
 
-    ``magnitude (K,)`` is the size of each term on the range of the data; it decides which terms
-    are worth printing.
-    """
-
+    names: tuple[str, ...]
     terms: tuple[str, ...]
     coefficients: FloatArray
-    magnitude: FloatArray
 
-    def scale(self) -> FloatArray:
-        """Largest contribution of a single term to each field, ``(F,)``."""
-        return np.asarray((np.abs(self.coefficients) * self.magnitude).max(axis=1, initial=0.0))
+    def contributions(self, region: Frame) -> FloatArray:
+        """Size of each term of each field on the data, ``(F, K)``: up to two deviations out."""
+        points = np.abs(region.centre) + np.outer([0.0, 1.0, 2.0], region.scale)
+        values = [Expression.parse(term, self.names).value(points) for term in self.terms]
+        return np.abs(self.coefficients) * np.abs(values).max(axis=1)
 
-    def text(self, field: int, *, digits: int, smallest: float) -> str:
-        """Write one field as a formula, without terms that contribute less than ``smallest``."""
+    def text(self, field: int, shown: BoolArray, digits: int) -> str:
+        """Write one field as a formula of the terms that are ``shown (K,)``."""
         row = self.coefficients[field]
-        size = np.abs(row) * self.magnitude
-        shown = [k for k in range(len(row)) if row[k] != 0 and size[k] >= smallest]
-        return join_terms([(float(row[k]), self.terms[k]) for k in shown], digits)
+        kept = np.flatnonzero(shown & (row != 0))
+        return join_terms([(float(row[k]), self.terms[k]) for k in kept], digits)
 
 
 def join_terms(terms: Sequence[tuple[float, str]], digits: int) -> str:
@@ -53,7 +50,8 @@ def join_terms(terms: Sequence[tuple[float, str]], digits: int) -> str:
     '1 - 0.512*x*y'
     """
     text = ""
-    for value, name in terms:
+    for value, term in terms:
+        name = f"({term})" if " + " in term else term
         number = f"{abs(value):.{digits}g}"
         factor = number if name == "1" else name if number == "1" else f"{number}*{name}"
         sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
@@ -63,16 +61,7 @@ def join_terms(terms: Sequence[tuple[float, str]], digits: int) -> str:
 
 def linear_fields(basis: Basis, coefficients: FloatArray) -> LinearForm:
     """Express fields ``coefficients (F, K)`` of a basis in the physical states, exactly."""
-    physical = Basis(basis.names, basis.monomials, basis.others)
-    return LinearForm(physical.terms, coefficients @ basis.to_physical, _magnitude(physical, basis))
-
-
-def _magnitude(physical: Basis, original: Basis) -> FloatArray:
-    """Size of each term at the edge of the data: two standard deviations from their mean."""
-    centre, scale = original.frame.centre, original.frame.scale
-    if not original.is_polynomial:
-        return np.ones(len(physical))
-    return physical.monomials.values((np.abs(centre) + 2 * scale)[None])[:, 0]
+    return LinearForm(basis.names, basis.terms, coefficients @ basis.to_physical)
 
 
 def factor_products(basis: Basis, factor: FloatArray, mixture: FloatArray) -> LinearForm:
@@ -99,9 +88,11 @@ def _polynomial_products(basis: Basis, products: FloatArray) -> LinearForm:
 def _symbolic_products(basis: Basis, products: FloatArray) -> LinearForm:
     import sympy
 
-    # Roots and logarithms only make sense for positive states, and then sqrt(x*y) simplifies.
+    # Where a state's own root or logarithm is a term the state is positive: sqrt(x*y) simplifies.
     positive = {
-        sympy.Symbol(name, real=True): sympy.Symbol(name, positive=True) for name in basis.names
+        sympy.Symbol(name, real=True): sympy.Symbol(name, positive=True)
+        for name in basis.names
+        if {f"sqrt({name})", f"log({name})"} & set(basis.terms)
     }
     terms = [term.subs(positive) for term in basis.to_sympy()]
     rows: list[dict[Any, float]] = []
@@ -114,26 +105,25 @@ def _symbolic_products(basis: Basis, products: FloatArray) -> LinearForm:
     found = list(dict.fromkeys(term for row in rows for term in row)) or [sympy.Integer(1)]
     names = tuple(Expression.from_sympy(term, basis.names).text for term in found)
     coefficients = np.array([[row.get(term, 0.0) for term in found] for row in rows])
-    return LinearForm(names, coefficients, np.ones(len(found)))
+    return LinearForm(basis.names, names, coefficients)
 
 
-def shrunk_mixture(dimension: int, weight: float, units: FloatArray) -> FloatArray:
-    """Make-up of the entries of (1 - w) L L' + w tr(L L') / d in units, from products of L.
+def shrunk_entries(coefficients: FloatArray, weight: float, units: FloatArray) -> FloatArray:
+    """Apply ``tensor.shrink``, which is linear, to coefficients ``(E, ...)`` of tensor entries."""
+    columns = coefficients.reshape(len(coefficients), -1).T
+    shrunk = tensor.shrink(tensor.symmetric(columns, len(units)), weight, units)
+    return tensor.entries_of(shrunk).T.reshape(coefficients.shape)
 
-    Returns ``(E, E, E)`` for :func:`factor_products`; the same mixing as ``tensor.shrink``.
-    """
+
+def outer_mixture(dimension: int) -> FloatArray:
+    """Make-up ``(E, E, E)`` of the entries of L L' from products of entries of L."""
     pairs = tensor.pairs(dimension)
     position = {pair: e for e, pair in enumerate(pairs)}
-    plain = np.zeros((len(pairs), len(pairs), len(pairs)))
+    mixture = np.zeros((len(pairs), len(pairs), len(pairs)))
     for e, (p, q) in enumerate(pairs):
         for k in range(q + 1):
-            plain[e, position[p, k], position[q, k]] = 1.0
-    diagonal = [position[p, p] for p in range(dimension)]
-    trace = np.einsum("pij,p->ij", plain[diagonal], units**-2.0) / dimension
-    mixed = (1 - weight) * plain
-    for p in range(dimension):
-        mixed[diagonal[p]] += weight * units[p] ** 2 * trace
-    return mixed
+            mixture[e, position[p, k], position[q, k]] = 1.0
+    return mixture
 
 
 def split_sympy(fields: Sequence[sympy.Expr], names: Sequence[str]) -> tuple[Basis, FloatArray]:

@@ -69,6 +69,8 @@ def _factorise(tensor: FloatArray) -> tuple[FloatArray, BoolArray]:
         safe = np.where(root > 0, root, np.inf)
         for p in range(q + 1, d):
             known = np.einsum("nk,nk->n", factor[:, p, :q], factor[:, q, :q])
+            # A coordinate without variance cannot covary.
+            valid &= (root > 0) | (tensor[:, p, q] == known)
             factor[:, p, q] = (tensor[:, p, q] - known) / safe
     return factor, valid
 

@@ -6,6 +6,7 @@ Everything below this module sees :class:`Trajectories` and, inside a fit, only 
 from __future__ import annotations
 
 import keyword
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -127,10 +128,13 @@ class Trajectories:
 
     def __getitem__(self, index: int) -> FloatArray:
         """Return the states of one trajectory, ``(n, d)``, read-only."""
+        index = self._position(index)
+        return self._states[self._offsets[index] : self._offsets[index + 1]]
+
+    def _position(self, index: int) -> int:
         if not -len(self) <= index < len(self):
             raise IndexError(f"there is no trajectory {index}; there are {len(self)}.")
-        index %= len(self)
-        return self._states[self._offsets[index] : self._offsets[index + 1]]
+        return index % len(self)
 
     def __iter__(self) -> Iterator[FloatArray]:
         return (self[index] for index in range(len(self)))
@@ -165,6 +169,7 @@ class Trajectories:
 
     def steps(self, index: int) -> FloatArray:
         """Return the time steps of one trajectory, ``(n - 1,)``."""
+        index = self._position(index)
         first, last = self._offsets[index], self._offsets[index + 1]
         if self._steps is not None:
             return self._steps[first : last - 1]
@@ -220,7 +225,7 @@ def _as_paths(paths: Any) -> list[FloatArray]:
         ) from None
     if not listed:
         raise NotEnoughDataError("there are no trajectories: the list of paths is empty.")
-    if all(np.ndim(item) == 0 for item in listed):
+    if all(np.isscalar(item) for item in listed):
         listed = [listed]
     arrays = [_as_path(index, path) for index, path in enumerate(listed)]
     dimensions = {path.shape[1] for path in arrays}
@@ -234,10 +239,15 @@ def _as_paths(paths: Any) -> list[FloatArray]:
 
 
 def _as_path(index: int, path: Any) -> FloatArray:
-    if np.iscomplexobj(path):
-        raise DataError(f"trajectory {index} holds complex numbers; states must be real.")
     try:
-        array = np.asarray(path, dtype=np.float64)
+        raw = np.ma.asanyarray(path) if np.ma.isMaskedArray(path) else np.asarray(path)
+        if raw.dtype.kind == "c":
+            raise DataError(f"trajectory {index} holds complex numbers; states must be real.")
+        if raw.dtype.kind in "mM":
+            raise DataError(f"trajectory {index} holds times; states must be numbers.")
+        array = np.ma.filled(raw.astype(np.float64), np.nan)
+    except DataError:
+        raise
     except (TypeError, ValueError):
         raise DataError(
             f"trajectory {index} is not an array of numbers; pass states of shape (n, d)."
@@ -272,15 +282,16 @@ def _checked_names(names: Sequence[str] | None, dimension: int) -> tuple[str, ..
             if dimension <= 3
             else tuple(f"x{i}" for i in range(1, dimension + 1))
         )
-    listed = tuple(names)
+    # Python reads identifiers in this normal form, so formulas do too.
+    listed = tuple(unicodedata.normalize("NFKC", str(name)) for name in names)
     if len(listed) != dimension:
         raise DataError(f"{dimension} coordinates need {dimension} names, got {list(listed)}.")
     if len(set(listed)) != len(listed):
         raise DataError(f"coordinate names must differ from each other, got {list(listed)}.")
-    for name in listed:
-        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+    for name, given in zip(listed, names, strict=True):
+        if not name.isidentifier() or keyword.iskeyword(name):
             raise DataError(
-                f"coordinate name {name!r} cannot stand in a formula; use letters, digits and _."
+                f"coordinate name {given!r} cannot stand in a formula; use letters, digits and _."
             )
     return listed
 
@@ -308,7 +319,10 @@ def _checked_dt(dt: Any, n_paths: int) -> FloatArray:
 def _steps_from_times(times: Any, lengths: list[int]) -> FloatArray:
     if isinstance(times, np.ndarray) and times.ndim == 1:
         times = [times] * len(lengths)
-    listed = [np.asarray(t, dtype=np.float64) for t in times]
+    try:
+        listed = [np.asarray(t, dtype=np.float64) for t in times]
+    except (TypeError, ValueError):
+        raise DataError("times must be one array of numbers per trajectory.") from None
     if len(listed) == sum(lengths) and all(t.ndim == 0 for t in listed) and len(lengths) == 1:
         listed = [np.asarray(times, dtype=np.float64)]
     if len(listed) != len(lengths):

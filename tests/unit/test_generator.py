@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -261,7 +262,9 @@ def made(
     d = len(names)
     basis = library(spec).bind(names)
     if framed:
-        basis = basis.in_frame(Frame(np.array([0.4, -1.3, 2.0])[:d], np.array([0.7, 2.0, 1.1])[:d]))
+        basis = basis.in_frame(
+            Frame(np.array([0.4, -1.3, 2.0])[:d], np.array([0.7, 2.0, 1.1])[:d] / 0.9)
+        )
     field = TensorField(
         form,
         rng.normal(size=(len(tensor.pairs(d)), len(basis))),
@@ -365,14 +368,26 @@ def test_sympy_and_back_is_the_same_generator(name: str) -> None:
 def test_equations_round_and_drop_what_contributes_nothing() -> None:
     x, y = sympy.symbols("x y", real=True)
     truth = Generator.from_sympy(XY, [-1.23456 * x + 1e-9 * y, 0], [[1, 1e-9], [1e-9, 0.5 - x * y]])
-    assert truth.equations(digits=3) == [
+    fitted = replace(truth, region=Frame(np.zeros(2), np.ones(2)))
+    assert fitted.equations(digits=3) == [
         "b1 = -1.23*x",
         "b2 = 0",
         "a11 = 1",
         "a12 = 0",
         "a22 = 0.5 - x*y",
     ]
-    assert truth.equations(digits=2, cutoff=0.0)[0] == "b1 = -1.2*x + 1e-09*y"
+    assert fitted.equations(digits=2, cutoff=0.0)[0] == "b1 = -1.2*x + 1e-09*y"
+    # A truth has no data to compare with: nothing of it is left out.
+    assert truth.equations(digits=2)[0] == "b1 = -1.2*x + 1e-09*y"
+
+
+def test_what_matters_is_judged_where_the_data_are() -> None:
+    x, y = sympy.symbols("x y", real=True)
+    truth = Generator.from_sympy(XY, [0.001 + x, 0.01 + 100 * x**2], [[1, 0], [0, 1]])
+    small = replace(truth, region=Frame(np.zeros(2), np.full(2, 1e-3)))
+    large = replace(truth, region=Frame(np.zeros(2), np.full(2, 1e3)))
+    assert small.equations()[:2] == ["b1 = 0.001 + x", "b2 = 0.01 + 100*x**2"]
+    assert large.equations()[:2] == ["b1 = x", "b2 = 100*x**2"]
 
 
 def test_latex_writes_the_same_equations() -> None:
@@ -469,18 +484,18 @@ SIX = [1.0] * 6
         (("drift",), None, "damaged"),
         (("drift",), [["a"] * 6, SIX], "damaged"),
         (("drift",), [SIX, SIX[:5]], "damaged"),
-        (("drift",), [SIX, [NAN, *SIX[1:]]], "damaged.*finite"),
-        (("drift",), [SIX, [INF, *SIX[1:]]], "damaged.*finite"),
+        (("drift",), [SIX, [NAN, *SIX[1:]]], "contains (NaN|Infinity)"),
+        (("drift",), [SIX, [INF, *SIX[1:]]], "contains (NaN|Infinity)"),
         (("drift",), [SIX, [10**400, *SIX[1:]]], "damaged"),
         (("frame",), None, "damaged"),
-        (("frame", "centre"), [NAN, 0.0], "damaged.*finite"),
+        (("frame", "centre"), [NAN, 0.0], "contains (NaN|Infinity)"),
         (("frame", "scale"), [1.0], "damaged"),
         (("frame", "scale"), [0.0, 1.0], "damaged"),
         (("frame", "scale"), [-1.0, 1.0], "damaged"),
         (("tensor",), [], "damaged"),
         (("tensor", "form"), "root", "damaged.*root"),
         (("tensor", "coefficients"), [SIX, SIX], "damaged"),
-        (("tensor", "coefficients"), [SIX, SIX, [NAN, *SIX[1:]]], "damaged.*finite"),
+        (("tensor", "coefficients"), [SIX, SIX, [NAN, *SIX[1:]]], "contains (NaN|Infinity)"),
         (("tensor", "shrinkage"), NAN, "damaged"),
         (("tensor", "shrinkage"), 1.5, "damaged"),
         (("tensor", "shrinkage"), "much", "damaged"),
@@ -496,6 +511,11 @@ def test_damaged_content_is_refused(
     path.write_text(json.dumps(content_with(keys, value)))
     with pytest.raises(ModelFileError, match=sentence):
         Generator.load(path)
+
+
+def test_arrays_that_are_not_finite_are_refused_without_a_file_too() -> None:
+    with pytest.raises(ModelFileError, match=r"damaged.*finite"):
+        Generator.from_dict(content_with(("drift",), [SIX, [NAN, *SIX[1:]]]))
 
 
 def test_the_content_that_is_damaged_above_is_sound_before(tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ def test_a_basis_differs_from_another_in_terms_names_or_frame() -> None:
     assert basis != library("poly2").bind(("x", "v"))
     assert basis != basis.in_frame(Frame(CENTRE[:2], SCALE[:2]))
     assert basis != basis.in_frame(Frame(np.zeros(2), SCALE[:2]))
+    assert basis != basis.in_frame(Frame(CENTRE[:2], np.ones(2)))
 
 
 def sympy_terms(basis: Basis) -> tuple[list[Any], tuple[Any, ...]]:
@@ -205,9 +206,10 @@ def test_a_stack_of_frames_gives_a_stack_of_maps() -> None:
 
 
 def test_monomials_with_gaps_are_evaluated_from_scratch() -> None:
-    monomials = Monomials(np.array([[3, 0], [0, 0], [2, 5], [3, 1]]))
+    # Among them one that is a multiple of a later one.
+    monomials = Monomials(np.array([[4, 0], [3, 0], [0, 0], [2, 5], [3, 1]]))
     x, y = np.array([-1.5, 0.0, 2.0]), np.array([0.5, -3.0, 1.25])
-    wanted = np.stack([x**3, np.ones(3), x**2 * y**5, x**3 * y])
+    wanted = np.stack([x**4, x**3, np.ones(3), x**2 * y**5, x**3 * y])
     np.testing.assert_allclose(monomials.values(np.column_stack([x, y])), wanted, rtol=1e-15)
 
 

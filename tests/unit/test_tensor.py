@@ -73,6 +73,11 @@ def test_tensors_of_low_rank_have_a_factor_whatever_the_rounding(d: int, rank: i
     assert np.max(np.abs(factor @ factor.transpose(0, 2, 1) - field) / scale) < 1e-13
 
 
+def test_rounding_beside_a_zero_pivot_is_left_out_of_the_factor() -> None:
+    factor = tensor.cholesky(np.array([[[0.0, 1e-17], [1e-17, 4.0]]]))
+    np.testing.assert_array_equal(factor, [[[0.0, 0.0], [0.0, 2.0]]])
+
+
 @pytest.mark.parametrize("floor", [0.0, 0.3])
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_clip_raises_eigenvalues_to_the_floor(d: int, floor: float) -> None:

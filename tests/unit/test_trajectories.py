@@ -257,7 +257,8 @@ def test_attributes_cannot_be_replaced() -> None:
 def test_later_changes_of_the_callers_arrays_do_not_matter() -> None:
     path, times = np.arange(6.0).reshape(3, 2), np.array([0.0, 1.0, 3.0])
     stack, dt = np.arange(6.0).reshape(1, 3, 2), np.array([0.5])
-    by_times, by_dt = Trajectories([path], times=[times]), Trajectories(stack, dt.tolist())
+    by_times = Trajectories([path], times=[times])
+    by_dt = Trajectories(stack, dt)  # type: ignore[arg-type]
     for array in (path, times, stack, dt):
         array[...] = -7.0
     assert by_times[0].tolist() == by_dt[0].tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
