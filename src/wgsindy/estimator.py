@@ -14,10 +14,11 @@ from wgsindy import recipes, tensor
 from wgsindy.arrays import FloatArray, frozen
 from wgsindy.diagnostics import Diagnostics, warn_of_samples
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
-from wgsindy.generator import Generator, TensorField
+from wgsindy.generator import Generator
 from wgsindy.library import Library, library
 from wgsindy.recipes import Recipe
 from wgsindy.selection import Rows, solve
+from wgsindy.tensor import TensorField
 from wgsindy.trajectories import Trajectories
 from wgsindy.weakform import WeakForm, weak_form
 

@@ -6,60 +6,27 @@ L f = b . grad f + (1/2) a : Hess f. States ``(n, d)``, drift ``(n, d)``, tensor
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy import readouts, symbolic, tensor
+from wgsindy import modelfile, readouts, symbolic, tensor
 from wgsindy.arrays import BoolArray, FloatArray, frozen
-from wgsindy.errors import DataError, ModelFileError
+from wgsindy.errors import DataError
 from wgsindy.expressions import Expression
-from wgsindy.files import write_atomically
-from wgsindy.library import Basis, Frame, basis_of
+from wgsindy.library import Basis, Frame
+from wgsindy.modelfile import ModelParts
 from wgsindy.simulate import Scheme, simulate
+from wgsindy.tensor import TensorField
 from wgsindy.trajectories import Trajectories
 
 if TYPE_CHECKING:
     import sympy
-
-FILE_FORMAT = "wgsindy-generator"
-FILE_VERSION = 1
-
-TensorForm = Literal["entries", "clipped", "factor"]
-
-
-@dataclass(frozen=True)
-class TensorField:
-    """How the tensor is made from ``coefficients (E, K)``.
-
-    ``entries``: a_pq = theta c, as it is. ``clipped``: the same with negative eigenvalues set to
-    zero at each point. ``factor``: L_pq = theta c, a = L L', shrunk towards isotropy in
-    ``units`` by ``shrinkage``; positive semidefinite everywhere by construction.
-    """
-
-    form: TensorForm
-    coefficients: FloatArray
-    shrinkage: float
-    units: FloatArray
-
-    def __call__(self, theta: FloatArray) -> FloatArray:
-        """Return tensors ``(n, d, d)`` for library values ``(n, K)``."""
-        d = len(self.units)
-        values = theta @ self.coefficients.T
-        if self.form == "factor":
-            factor = tensor.lower_triangle(values, d)
-            field = np.einsum("npk,nqk->npq", factor, factor)
-        else:
-            field = tensor.symmetric(values, d)
-            if self.form == "clipped":
-                field = tensor.clip(field)
-        return tensor.shrink(field, self.shrinkage, self.units)
 
 
 class Coefficient(NamedTuple):
@@ -326,22 +293,10 @@ class Generator:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of a model file: plain data, no code."""
-        return {
-            "format": FILE_FORMAT,
-            "version": FILE_VERSION,
-            "names": list(self.names),
-            "terms": list(self.basis.terms),
-            "frame": _frame_dict(self.basis.frame),
-            "region": None if self.region is None else _frame_dict(self.region),
-            "drift": self.drift_coefficients.tolist(),
-            "tensor": {
-                "form": self.tensor_field.form,
-                "coefficients": self.tensor_field.coefficients.tolist(),
-                "shrinkage": self.tensor_field.shrinkage,
-                "units": self.tensor_field.units.tolist(),
-            },
-            "info": dict(self.info),
-        }
+        parts = ModelParts(
+            self.basis, self.drift_coefficients, self.tensor_field, self.info, self.region
+        )
+        return modelfile.encode(parts)
 
     @classmethod
     def from_dict(cls, content: Any) -> Generator:
@@ -352,44 +307,11 @@ class Generator:
         ModelFileError
             If anything in it is missing, of the wrong kind or of the wrong shape.
         """
-        if not isinstance(content, dict) or content.get("format") != FILE_FORMAT:
-            raise ModelFileError(f"this is not a {FILE_FORMAT} file: its format field differs.")
-        if content.get("version") != FILE_VERSION:
-            raise ModelFileError(
-                f"this model file has version {content.get('version')!r}; this release reads "
-                f"version {FILE_VERSION}."
-            )
-        try:
-            return cls._from_checked(content)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ModelFileError(f"this model file is damaged: {error}.") from None
-
-    @classmethod
-    def _from_checked(cls, content: dict[str, Any]) -> Generator:
-        names = tuple(content["names"])
-        basis = basis_of([Expression.parse(text, names) for text in content["terms"]], names)
-        if list(basis.terms) != list(content["terms"]):
-            raise ModelFileError("its terms are not in the order in which they were written")
-        d, k = len(names), len(basis)
-        region = None if content["region"] is None else _frame_of(content["region"], d)
-        a = content["tensor"]
-        if a["form"] not in ("entries", "clipped", "factor"):
-            raise ModelFileError(f"its tensor form is {a['form']!r}")
-        if not 0 <= float(a["shrinkage"]) <= 1:
-            raise ModelFileError(f"its shrinkage is {a['shrinkage']}, not between 0 and 1")
-        field = TensorField(
-            a["form"],
-            _array(a["coefficients"], (len(tensor.pairs(d)), k)),
-            float(a["shrinkage"]),
-            _positive(a["units"], d),
-        )
-        drift = _array(content["drift"], (d, k))
-        basis = basis.in_frame(_frame_of(content["frame"], d))
-        return cls(basis, drift, field, dict(content["info"]), region)
+        return cls(*modelfile.decode(content))
 
     def save(self, path: str | Path) -> None:
         """Write a model file (JSON), atomically; floats are kept bit for bit."""
-        write_atomically(path, json.dumps(self.to_dict(), allow_nan=False, indent=1) + "\n")
+        modelfile.write(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> Generator:
@@ -400,38 +322,4 @@ class Generator:
         ModelFileError
             If the file is not one that :meth:`save` wrote.
         """
-        try:
-            content = json.loads(
-                Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant
-            )
-        except FileNotFoundError:
-            raise ModelFileError(f"there is no model file {path}.") from None
-        except (ValueError, RecursionError) as error:
-            raise ModelFileError(f"{path} is not a JSON file: {error}.") from None
-        return cls.from_dict(content)
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"it contains {name}, which is not a number of JSON")
-
-
-def _frame_dict(frame: Frame) -> dict[str, list[float]]:
-    return {"centre": frame.centre.tolist(), "scale": frame.scale.tolist()}
-
-
-def _frame_of(content: Any, dimension: int) -> Frame:
-    return Frame(_array(content["centre"], (dimension,)), _positive(content["scale"], dimension))
-
-
-def _positive(values: Any, dimension: int) -> FloatArray:
-    array = _array(values, (dimension,))
-    if not (array > 0).all():
-        raise ModelFileError(f"{array.tolist()} should be positive")
-    return array
-
-
-def _array(values: Any, shape: tuple[int, ...]) -> FloatArray:
-    array = np.array(values, dtype=np.float64)
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ModelFileError(f"an array of shape {array.shape} should be finite and {shape}")
-    return frozen(array)
+        return cls.from_dict(modelfile.read(path))

@@ -40,6 +40,7 @@ class Moments:
     time: float
     repeated: int
     moved: BoolArray  # (d,) whether the coordinate ever changed within a trajectory
+    reach: FloatArray  # (d,) largest distance of a state from the origin
     first: FloatArray  # (d,)
     second: FloatArray  # (d, d)
     by_trajectory: FloatArray  # (R, d)
@@ -62,6 +63,7 @@ class MomentPass:
             time=0.0,
             repeated=0,
             moved=np.zeros(d, dtype=bool),
+            reach=np.zeros(d),
             first=np.zeros(d),
             second=np.zeros((d, d)),
             by_trajectory=np.zeros((self.n_trajectories, d)),
@@ -76,6 +78,7 @@ class MomentPass:
         total.time += float(chunk.dt.sum())
         total.repeated += int(np.count_nonzero(~chunk.increments.any(axis=1)))
         total.moved |= chunk.increments.any(axis=0)
+        np.maximum(total.reach, np.abs(x).max(axis=0), out=total.reach)
         total.first += x.sum(axis=0)
         total.second += x.T @ x
         np.add.at(total.by_trajectory, chunk.trajectory, x)
@@ -88,6 +91,7 @@ class MomentPass:
         left.time += right.time
         left.repeated += right.repeated
         left.moved |= right.moved
+        np.maximum(left.reach, right.reach, out=left.reach)
         left.first += right.first
         left.second += right.second
         left.by_trajectory += right.by_trajectory
@@ -157,12 +161,12 @@ def _refuse_degenerate(data: Trajectories, moments: Moments, spread: FloatArray)
                 f"coordinate {name!r} is constant ({data.states[0, p]:.6g} in all samples of a "
                 "trajectory), so nothing can be learned about it; leave it out."
             )
+        if moments.reach[p] == 0:
+            raise NotEnoughDataError(
+                f"all {moments.count} increments start at one value of {name!r}; give longer "
+                "trajectories."
+            )
         if not (np.isfinite(spread[p]) and spread[p] ** 4 > 0 and moments.variation[p] > 0):
-            if moments.count < 2 or spread[p] == 0:
-                raise NotEnoughDataError(
-                    f"all {moments.count} increments start at one value of {name!r}; give longer "
-                    "trajectories."
-                )
             raise DataError(
                 f"coordinate {name!r} has states of size {np.abs(data.states[:, p]).max():.3g}, "
                 "whose squares leave the range of floating point; change its units."

@@ -6,6 +6,9 @@ a11, a21 = a12, a22.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 import numpy as np
 
 from wgsindy.arrays import BoolArray, FloatArray
@@ -107,3 +110,34 @@ def shrink(tensor: FloatArray, weight: float, units: FloatArray) -> FloatArray:
     mean = np.einsum("npp,p->n", tensor, units**-2.0) / len(units)
     isotropic = np.diag(units**2)
     return (1 - weight) * tensor + weight * mean[:, None, None] * isotropic
+
+
+TensorForm = Literal["entries", "clipped", "factor"]
+
+
+@dataclass(frozen=True)
+class TensorField:
+    """How the tensor is made from ``coefficients (E, K)``.
+
+    ``entries``: a_pq = theta c, as it is. ``clipped``: the same with negative eigenvalues set to
+    zero at each point. ``factor``: L_pq = theta c, a = L L', shrunk towards isotropy in
+    ``units`` by ``shrinkage``; positive semidefinite everywhere by construction.
+    """
+
+    form: TensorForm
+    coefficients: FloatArray
+    shrinkage: float
+    units: FloatArray
+
+    def __call__(self, theta: FloatArray) -> FloatArray:
+        """Return tensors ``(n, d, d)`` for library values ``(n, K)``."""
+        d = len(self.units)
+        values = theta @ self.coefficients.T
+        if self.form == "factor":
+            factor = lower_triangle(values, d)
+            field = np.einsum("npk,nqk->npq", factor, factor)
+        else:
+            field = symmetric(values, d)
+            if self.form == "clipped":
+                field = clip(field)
+        return shrink(field, self.shrinkage, self.units)

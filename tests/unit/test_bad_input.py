@@ -24,6 +24,7 @@ from wgsindy.errors import (
     WgsindyError,
 )
 from wgsindy.estimator import WGSINDy
+from wgsindy.expressions import Expression
 from wgsindy.library import Library, library
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.trajectories import Trajectories
@@ -205,7 +206,7 @@ DATA: dict[str, Case] = {
         "'lambda' cannot stand in a formula",
     ),
     "a number as name": (
-        lambda: Trajectories(ramp(5), 0.1, names=[3]),  # type: ignore[list-item]
+        lambda: Trajectories(ramp(5), 0.1, names=[3]),
         DataError,
         "3 cannot stand in a formula",
     ),
@@ -462,3 +463,46 @@ def test_a_huge_outlier_is_warned_of() -> None:
     with pytest.warns(OutlierWarning, match="increment of y is 4[0-9].* times .*Split or clean"):
         fitted = fit(spoiled(1e4))
     np.testing.assert_allclose(fitted.diagnostics_.largest_increment, np.sqrt(2000), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"random_state": None}, "random_state must be a whole number from 0 .*got None"),
+        ({"random_state": -1}, "random_state must be a whole number from 0 .*got -1"),
+        ({"threads": 0}, "threads must be a whole number from 1 .*got 0"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(RecipeError, match=sentence):
+        WGSINDy("poly1", **parameters).fit(good_paths(), dt=0.01)
+
+
+def test_masked_values_and_times_are_not_taken_for_states() -> None:
+    masked = np.ma.masked_array(np.zeros((5, 1)), mask=np.arange(5)[:, None] == 2)
+    with pytest.raises(DataError, match=r"NaN or infinity.* at sample 2"):
+        Trajectories([masked], dt=0.1)
+    with pytest.raises(DataError, match="holds times; states must be numbers"):
+        Trajectories([np.arange(5).astype("datetime64[s]")], dt=0.1)
+
+
+@pytest.mark.parametrize("size", [1e160, 1e-170])
+def test_states_whose_squares_leave_floating_point_are_refused(size: float) -> None:
+    paths = [path * size for path in good_paths()]
+    with pytest.raises(DataError, match=r"states of size .*e[+-]1[67].*change its units"):
+        fit(paths)
+
+
+def test_predicting_before_fitting_is_refused() -> None:
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        WGSINDy().predict([[0.0, 0.0]])
+
+
+def test_points_and_formulas_must_fit_the_states() -> None:
+    truth = zoo.get("rotational_ou").generator
+    with pytest.raises(DataError, match="array of numbers"):
+        truth.drift([["a", "b"]])
+    with pytest.raises(DataError, match=r"\('y', 'x'\), the states are \('x', 'y'\)"):
+        truth.apply(Expression.parse("x", ("y", "x")), [[0.0, 0.0]])

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from wgsindy.arrays import FloatArray
 from wgsindy.errors import LibraryError
-from wgsindy.expressions import FUNCTIONS, MAX_LENGTH, Expression
+from wgsindy.expressions import MAX_LENGTH, Expression
+from wgsindy.jets import FUNCTIONS
 
 NAMES = ("x", "y")
 SYMBOLS = sympy.symbols("x y", real=True)

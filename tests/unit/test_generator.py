@@ -19,8 +19,9 @@ from wgsindy import tensor, zoo
 from wgsindy.arrays import FloatArray
 from wgsindy.errors import DataError, ModelFileError
 from wgsindy.expressions import Expression
-from wgsindy.generator import Generator, TensorField, TensorForm
+from wgsindy.generator import Generator
 from wgsindy.library import Frame, library
+from wgsindy.tensor import TensorField, TensorForm
 
 SYSTEMS = zoo.names(variants=True)
 
@@ -382,7 +383,7 @@ def test_equations_round_and_drop_what_contributes_nothing() -> None:
 
 
 def test_what_matters_is_judged_where_the_data_are() -> None:
-    x, y = sympy.symbols("x y", real=True)
+    x = sympy.Symbol("x", real=True)
     truth = Generator.from_sympy(XY, [0.001 + x, 0.01 + 100 * x**2], [[1, 0], [0, 1]])
     small = replace(truth, region=Frame(np.zeros(2), np.full(2, 1e-3)))
     large = replace(truth, region=Frame(np.zeros(2), np.full(2, 1e3)))

@@ -13,7 +13,8 @@ from wgsindy.bench import table
 from wgsindy.bench.campaign import Case, Line
 from wgsindy.display.tables import master_markdown, overall_sentences
 from wgsindy.errors import UnknownSystemError
-from wgsindy.generator import Generator, TensorField
+from wgsindy.generator import Generator
+from wgsindy.tensor import TensorField
 
 
 def result(**changes: Any) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import numpy as np
 from wgsindy import tensor
 from wgsindy.arrays import FloatArray, frozen
 from wgsindy.engine import reduce
-from wgsindy.generator import Generator, TensorField
+from wgsindy.generator import Generator
+from wgsindy.tensor import TensorField
 from wgsindy.trajectories import Chunk, Trajectories
 
 # Noise below this share of its coordinate's mean is taken to be this large, so that a coordinate
