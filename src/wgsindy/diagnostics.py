@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.errors import OutlierWarning, RepeatedSamplesWarning
-from wgsindy.smoother import Cloud
+from wgsindy.survey import Cloud
 from wgsindy.weakform import WeakForm
 
 # The largest of a million Gaussian increments is 5 typical ones, of a strongly state-dependent

@@ -19,7 +19,8 @@ from wgsindy.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.engine import reduce
 from wgsindy.library import Basis, Frame
 from wgsindy.recipes import Recipe
-from wgsindy.smoother import Cloud, Smoother, build_smoother, survey
+from wgsindy.smoother import Smoother, build_smoother
+from wgsindy.survey import Cloud, survey
 from wgsindy.trajectories import Chunk, Trajectories
 
 Columns = Callable[[Chunk, FloatArray], FloatArray]

@@ -206,7 +206,7 @@ DATA: dict[str, Case] = {
         "'lambda' cannot stand in a formula",
     ),
     "a number as name": (
-        lambda: Trajectories(ramp(5), 0.1, names=[3]),
+        lambda: Trajectories(ramp(5), 0.1, names=[3]),  # type: ignore[list-item]
         DataError,
         "3 cannot stand in a formula",
     ),

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from wgsindy import engine, smoother
+from wgsindy import survey as survey_room
 from wgsindy.arrays import FloatArray, IntArray
 from wgsindy.errors import DataError
 from wgsindy.library import Frame
@@ -25,8 +26,8 @@ from wgsindy.smoother import (
     build_smoother,
     kernel_weights,
     place_centres,
-    survey,
 )
+from wgsindy.survey import survey
 from wgsindy.trajectories import Chunk, Trajectories
 
 HUGE = 10**9
@@ -352,7 +353,7 @@ def test_survey_does_not_depend_on_chunks_and_threads(monkeypatch: pytest.Monkey
     paths[2, 30:] += 10.0
     data = Trajectories(list(paths), dt=0.01)
     whole = survey(data, standardise=True)
-    monkeypatch.setattr(smoother, "reduce", partial(engine.reduce, chunk_size=100))
+    monkeypatch.setattr(survey_room, "reduce", partial(engine.reduce, chunk_size=100))
     pieces = survey(data, standardise=True, threads=2)
     np.testing.assert_allclose(pieces.frame.centre, whole.frame.centre, rtol=1e-12)
     np.testing.assert_allclose(pieces.frame.scale, whole.frame.scale, rtol=1e-12)

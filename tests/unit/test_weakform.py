@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wgsindy import engine, smoother, tensor, weakform
+from wgsindy import engine, smoother, survey, tensor, weakform
 from wgsindy.arrays import FloatArray
 from wgsindy.library import library
 from wgsindy.recipes import PAPER, Recipe
@@ -252,7 +252,7 @@ def test_rows_do_not_depend_on_chunks_and_threads(
     data = sample_paths(2, even=False, samples=1500)
     recipe = replace(PAPER, n_centres=16, cross_fit=cross_fit)
     expected = all_rows(data, recipe)
-    for module in (smoother, weakform):
+    for module in (survey, smoother, weakform):
         monkeypatch.setattr(module, "reduce", partial(engine.reduce, chunk_size=chunk_size))
     found = all_rows(data, recipe, threads)
     size = np.abs(expected).max(axis=0)
@@ -290,7 +290,7 @@ def physical_noise(data: Trajectories) -> FloatArray:
 
 
 def zigzag(samples: int = 41) -> FloatArray:
-    return np.arange(samples) % 2 * 1.0
+    return (np.arange(samples) % 2).astype(np.float64)
 
 
 def test_lag_one_noise_by_hand_in_one_dimension() -> None:

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from wgsindy import zoo
 from wgsindy.estimator import WGSINDy
-from wgsindy.smoother import survey
+from wgsindy.survey import survey
 from wgsindy.trajectories import Trajectories
 
 SYSTEM = "rotational_ou"

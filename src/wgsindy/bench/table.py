@@ -18,7 +18,7 @@ from wgsindy.errors import RepeatedSamplesWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
 from wgsindy.library import library
-from wgsindy.smoother import survey
+from wgsindy.survey import survey
 from wgsindy.trajectories import Trajectories
 from wgsindy.zoo import System
 

@@ -1,0 +1,128 @@
+"""The paper's stages, in order: drift, tensor, reweighted drift, tensor again, read-out.
+
+Everything here is in standardised units until the last step of :func:`recover`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wgsindy import tensor
+from wgsindy.arrays import FloatArray, frozen
+from wgsindy.recipes import Recipe
+from wgsindy.selection import Rows, solve
+from wgsindy.tensor import TensorField
+from wgsindy.weakform import WeakForm
+
+NOISE_CLIP = (0.05, 20.0)
+RELATIVE_FLOOR = 1e-10  # smallest eigenvalue kept, relative to the mean tensor
+
+
+def recover(weak: WeakForm, recipe: Recipe) -> tuple[FloatArray, TensorField]:
+    """Run the weak-form stages; returns drift ``(d, K)`` and tensor in physical units."""
+    scale = weak.frame.scale
+    # Shrinkage compares noise with noise: each coordinate in units of its own mean noise, so that
+    # neither units nor the spread of the states can leak one entry into another.
+    units = frozen(scale * np.sqrt(weak.cloud.variation))
+    floor = RELATIVE_FLOOR * float(weak.cloud.variation.mean())
+    noise = weak.observation_noise() if recipe.noise_correction else None
+    drift = fit_columns(weak, weak.drift_targets, recipe)
+    entries = fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
+    if recipe.gls != "none":
+        first = first_pass_tensors(weak, drift, entries, noise, recipe)
+        drift = reweighted_drift(weak, weak.row_noise(first, floor), recipe)
+        entries = fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
+    rows, columns = np.array(tensor.pairs(weak.data.dimension)).T
+    if recipe.tensor == "entries":
+        field = TensorField(
+            "entries",
+            frozen(entries * (scale[rows] * scale[columns])[:, None]),
+            recipe.shrinkage,
+            units,
+        )
+    else:
+        factor = fit_columns(weak, weak.factor_targets(entries, floor), recipe)
+        field = TensorField(
+            "factor", frozen(factor * scale[rows][:, None]), recipe.shrinkage, units
+        )
+    return frozen(drift * scale[:, None]), field
+
+
+def fit_columns(weak: WeakForm, targets: FloatArray, recipe: Recipe) -> FloatArray:
+    """Solve one sparse system per column of ``targets (M, T)``; returns ``(T, K)``."""
+    return np.stack(
+        [solve(Rows(weak.design, target, weak.row_folds), recipe) for target in targets.T]
+    )
+
+
+def tensor_targets(
+    weak: WeakForm, drift: FloatArray, noise: FloatArray | None, recipe: Recipe
+) -> FloatArray:
+    """Weak rows of (dX dX' - 2 Sigma - b b' dt^2) / dt, each correction if asked for."""
+    targets = weak.square_targets
+    if recipe.drift_square:
+        targets = targets - weak.drift_square(drift)
+    if noise is not None:
+        targets = targets - weak.noise_rows(noise)
+    return targets
+
+
+def first_pass_tensors(
+    weak: WeakForm,
+    drift: FloatArray,
+    entries: FloatArray,
+    noise: FloatArray | None,
+    recipe: Recipe,
+) -> FloatArray:
+    """Tensor coefficients for the row weights, ``(F, E, K)``: one set for each smoother.
+
+    With cross-fitting, the rows of a fold are weighted by a tensor fitted to the other folds.
+    """
+    if len(weak.smoothers) == 1:
+        return entries[None]
+    targets = tensor_targets(weak, drift, noise, recipe)
+    sets = []
+    for fold in range(len(weak.smoothers)):
+        kept = weak.row_folds != fold
+        _, folds = np.unique(weak.row_folds[kept], return_inverse=True)
+        sets.append([solve(Rows(weak.design[kept], t[kept], folds), recipe) for t in targets.T])
+    return np.array(sets)
+
+
+def row_weights(variance: FloatArray) -> FloatArray:
+    """V^-1/2 relative to its median, clipped; rows without data get the upper limit."""
+    inverse = 1.0 / np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+    positive = inverse[variance > 0]
+    return np.clip(inverse / np.median(positive), *NOISE_CLIP)
+
+
+def reweighted_drift(weak: WeakForm, noise: FloatArray, recipe: Recipe) -> FloatArray:
+    """Refit the drift with rows weighted by their noise covariance ``(M, E)``."""
+    d = weak.data.dimension
+    if recipe.gls == "full":
+        return _whitened_drift(weak, noise, recipe)
+    drift = []
+    for p in range(d):
+        rows = Rows(weak.design, weak.drift_targets[:, p], weak.row_folds)
+        weights = row_weights(noise[:, tensor.pairs(d).index((p, p))])
+        drift.append(solve(rows.weighted(weights), recipe))
+    return np.stack(drift)
+
+
+def _whitened_drift(weak: WeakForm, noise: FloatArray, recipe: Recipe) -> FloatArray:
+    """Solve all components at once, rows whitened by the full noise covariance."""
+    d, k = weak.data.dimension, len(weak.basis)
+    covariance = tensor.symmetric(noise, d)
+    trace = np.einsum("mpp->m", covariance) / d
+    usable = trace > 0
+    relative = covariance[usable] / trace[usable][:, None, None]
+    values, vectors = np.linalg.eigh(relative)
+    root = np.einsum(
+        "mpk,mk,mqk->mpq", vectors, 1 / np.sqrt(np.maximum(values, NOISE_CLIP[0] ** 2)), vectors
+    )
+    root *= row_weights(trace[usable])[:, None, None]
+    design = np.einsum("mpq,mk->mpqk", root, weak.design[usable]).reshape(-1, d * k)
+    target = np.einsum("mpq,mq->mp", root, weak.drift_targets[usable]).ravel()
+    folds = np.repeat(weak.row_folds[usable], d)
+    blocks = np.repeat(np.arange(d), k)
+    return solve(Rows(design, target, folds, blocks), recipe).reshape(d, k)
