@@ -18,6 +18,7 @@ from wgsindy.recipes import Recipe
 PILOT_RIDGE = 1e-6
 PILOT_FLOOR = 1e-3
 PATH_POINTS = 60
+ROUNDING = 1e-12
 ERROR_SLACK = 1.0  # standard errors by which a sparser model may be worse than the best one
 PATH_DEPTH = 1e-4  # smallest penalty tried, relative to the one that kills every term
 
@@ -184,5 +185,7 @@ def _lasso_path(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> F
         knots, _, path = lars_path_gram(
             cross, gram, n_samples=1, method="lasso", alpha_min=0.0, copy_X=True, copy_Gram=True
         )
+    # A term that leaves the path keeps a rounding error, which a refit would take for a choice.
+    path[np.abs(path) <= ROUNDING * np.abs(path).max(initial=0.0)] = 0.0
     # The path is linear between its knots.
     return np.stack([np.interp(strengths, knots[::-1], row[::-1]) for row in path], axis=1)
