@@ -139,7 +139,7 @@ def bench_table(
         )
     rows = table.summarise(lines)
     # Columns of figures are not for wrapping: on a narrow terminal let lines run over.
-    wide = Console(width=max(console.width, 112))
+    wide = Console(width=max(console.width, 130))
     wide.print(master_table(rows, f"Master table, recipe {name}, seeds {seeds}"))
     console.print("* above the paper's 95 % interval", highlight=False)
     summary = table.overall(rows)

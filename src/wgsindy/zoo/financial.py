@@ -14,9 +14,11 @@ FLOOR = 1e-10
 S, V, P, Q = sympy.symbols("s v x y", real=True)
 
 
-def heston_logsv(rho: float = -0.65) -> System:
+def heston_logsv(
+    rho: float = -0.65, kappa: float = 2.0, theta: float = 0.04, xi: float = 0.3
+) -> System:
     """Log-price and variance of the Heston model; the leverage effect is rho."""
-    mu, kappa, theta, xi = 0.05, 2.0, 0.04, 0.3
+    mu = 0.05
     return System(
         key="heston_logsv",
         title="Log-Heston",

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import sympy
 
-from wgsindy.simulate import EulerMaruyama, KineticSplitting
+from wgsindy.simulate import KineticSplitting
 from wgsindy.trajectories import Trajectories
 from wgsindy.zoo.bistable import duffing
-from wgsindy.zoo.financial import FLOOR, INF, V
+from wgsindy.zoo.financial import heston_logsv
 from wgsindy.zoo.limit_cycles import van_der_pol
 from wgsindy.zoo.multiplicative import diag_multiplicative
 from wgsindy.zoo.rotational import rotational_ou
-from wgsindy.zoo.system import System, X, Y, box, correlated, diagonal
+from wgsindy.zoo.system import System, X, Y, box, diagonal
 
 
 def underdamped_langevin() -> System:
@@ -37,19 +37,14 @@ def underdamped_langevin() -> System:
 
 def near_boundary_heston() -> System:
     """A Heston variance that often touches zero (Feller's condition fails)."""
-    mu, kappa, theta, xi, rho = 0.05, 1.0, 0.02, 0.4, -0.65
-    return System(
+    return replace(
+        heston_logsv(kappa=1.0, theta=0.02, xi=0.4),
         key="near_boundary_heston",
         title="Near-boundary Heston",
-        names=("x", "v"),
-        drift=(mu - V / 2, kappa * (theta - V)),
-        diffusion=correlated(V, xi**2 * V, rho * xi * V),
-        start=(0, theta),
-        scheme=EulerMaruyama((-INF, FLOOR), (INF, INF)),
         dt=0.01,
         steps=1200,
-        library="poly2",
         verdict="limit",
+        scored=None,
     )
 
 

@@ -3,55 +3,40 @@
 from __future__ import annotations
 
 from wgsindy.simulate import EulerMaruyama, ExactLinear
-from wgsindy.zoo.system import System, X, Y, correlated, diagonal
+from wgsindy.zoo.system import Drift, System, Tensor, X, Y, correlated, diagonal
+
+
+def ornstein_uhlenbeck(key: str, title: str, drift: Drift, diffusion: Tensor) -> System:
+    """A linear process with exact transitions, observed 1,600 times from the origin."""
+    return System(
+        key=key,
+        title=title,
+        drift=drift,
+        diffusion=diffusion,
+        start=(0, 0),
+        scheme=ExactLinear(),
+        dt=0.01,
+        steps=1600,
+        library="poly2",
+        verdict="pass",
+    )
 
 
 def indep_ou() -> System:
     """Two independent coordinates with unequal rates and noise."""
-    return System(
-        key="indep_ou",
-        title="Independent OU",
-        drift=(-X, -2 * Y),
-        diffusion=diagonal(1, 0.49),
-        start=(0, 0),
-        scheme=ExactLinear(),
-        dt=0.01,
-        steps=1600,
-        library="poly2",
-        verdict="pass",
-    )
+    return ornstein_uhlenbeck("indep_ou", "Independent OU", (-X, -2 * Y), diagonal(1, 0.49))
 
 
 def correlated_ou() -> System:
     """Uncoupled drift, correlated noise: the coupling is in the tensor alone."""
-    return System(
-        key="correlated_ou",
-        title="Correlated OU",
-        drift=(-X, -1.5 * Y),
-        diffusion=correlated(1, 0.64, -0.48),
-        start=(0, 0),
-        scheme=ExactLinear(),
-        dt=0.01,
-        steps=1600,
-        library="poly2",
-        verdict="pass",
-    )
+    noise = correlated(1, 0.64, -0.48)
+    return ornstein_uhlenbeck("correlated_ou", "Correlated OU", (-X, -1.5 * Y), noise)
 
 
 def coupled_ou() -> System:
     """Coupled through a symmetric drift matrix: reversible."""
-    return System(
-        key="coupled_ou",
-        title="Coupled OU",
-        drift=(-X + 0.5 * Y, 0.5 * X - Y),
-        diffusion=diagonal(1, 1),
-        start=(0, 0),
-        scheme=ExactLinear(),
-        dt=0.01,
-        steps=1600,
-        library="poly2",
-        verdict="pass",
-    )
+    drift = (-X + 0.5 * Y, 0.5 * X - Y)
+    return ornstein_uhlenbeck("coupled_ou", "Coupled OU", drift, diagonal(1, 1))
 
 
 def two_factor_vasicek() -> System:

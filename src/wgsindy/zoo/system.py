@@ -17,6 +17,8 @@ from wgsindy.generator import Generator
 from wgsindy.simulate import EulerMaruyama, Scheme, simulate
 from wgsindy.trajectories import Trajectories
 
+Drift = tuple[Any, ...]
+Tensor = tuple[tuple[Any, ...], ...]
 Verdict = Literal["pass", "review", "limit", "variant"]
 
 X, Y = sympy.symbols("x y", real=True)
@@ -43,8 +45,8 @@ class System:
 
     key: str
     title: str
-    drift: tuple[Any, ...]
-    diffusion: tuple[tuple[Any, ...], ...]
+    drift: Drift
+    diffusion: Tensor
     start: tuple[float, ...]
     dt: float
     steps: int
@@ -112,7 +114,7 @@ def box(limit: float) -> EulerMaruyama:
     return EulerMaruyama((-limit, -limit), (limit, limit))
 
 
-def diagonal(*entries: Any) -> tuple[tuple[Any, ...], ...]:
+def diagonal(*entries: Any) -> Tensor:
     """Return a diagonal tensor."""
     return tuple(
         tuple(entry if p == q else sympy.Integer(0) for q in range(len(entries)))
@@ -120,6 +122,6 @@ def diagonal(*entries: Any) -> tuple[tuple[Any, ...], ...]:
     )
 
 
-def correlated(first: Any, second: Any, cross: Any) -> tuple[tuple[Any, ...], ...]:
+def correlated(first: Any, second: Any, cross: Any) -> Tensor:
     """Return a symmetric 2 x 2 tensor."""
     return ((first, cross), (cross, second))
