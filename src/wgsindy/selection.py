@@ -19,6 +19,7 @@ PILOT_RIDGE = 1e-6
 PILOT_FLOOR = 1e-3
 PATH_POINTS = 60
 ROUNDING = 1e-12
+TIE_BREAK = 1e-11
 ERROR_SLACK = 1.0  # standard errors by which a sparser model may be worse than the best one
 PATH_DEPTH = 1e-4  # smallest penalty tried, relative to the one that kills every term
 
@@ -178,12 +179,14 @@ def _lasso_path(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> F
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import lars_path_gram
 
+    # Least-angle regression goes astray where two terms enter at once.
+    distinct = cross * (1.0 + TIE_BREAK * np.arange(len(cross)))
     # Checking the arguments of such a small problem would take longer than solving it.
     with config_context(skip_parameter_validation=True), warnings.catch_warnings():
         # A degenerate column ends the path early; the coefficients up to there are exact.
         warnings.simplefilter("ignore", ConvergenceWarning)
         knots, _, path = lars_path_gram(
-            cross, gram, n_samples=1, method="lasso", alpha_min=0.0, copy_X=True, copy_Gram=True
+            distinct, gram, n_samples=1, method="lasso", alpha_min=0.0, copy_X=True, copy_Gram=True
         )
     # A term that leaves the path keeps a rounding error, which a refit would take for a choice.
     path[np.abs(path) <= ROUNDING * np.abs(path).max(initial=0.0)] = 0.0

@@ -112,6 +112,14 @@ def test_a_lasso_with_orthonormal_columns_is_soft_thresholding() -> None:
     np.testing.assert_allclose(found, [2.25, -1.25, 0.25, 0.0], atol=1e-12)
 
 
+def test_terms_that_enter_together_are_all_right() -> None:
+    # scikit-learn's path alone gives 1.5 and more for coefficients of 0.5 here.
+    cross = np.array([1.0, -1.0, 1.0, 0.5, 1.0])
+    found = selection._lasso_path(np.eye(5), cross, np.array([0.5, 0.25, 0.0]))
+    expected = [[0.5, -0.5, 0.5, 0, 0.5], [0.75, -0.75, 0.75, 0.25, 0.75], cross]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
 def test_equal_penalties_give_the_plain_lasso_whatever_their_size() -> None:
     # The strengths tried are relative to the one that kills every term, so a common factor of
     # all penalties drops out.
