@@ -180,7 +180,7 @@ def _lasso_path(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> F
     from sklearn.linear_model import lars_path_gram
 
     # Least-angle regression goes astray where two terms enter at once.
-    distinct = cross * (1.0 + TIE_BREAK * np.arange(len(cross)))
+    distinct = cross * (1.0 - TIE_BREAK * np.arange(len(cross)))
     # Checking the arguments of such a small problem would take longer than solving it.
     with config_context(skip_parameter_validation=True), warnings.catch_warnings():
         # A degenerate column ends the path early; the coefficients up to there are exact.
