@@ -116,7 +116,7 @@ def test_terms_that_enter_together_are_all_right() -> None:
     # scikit-learn's path alone gives 1.5 and more for coefficients of 0.5 here.
     cross = np.array([1.0, -1.0, 1.0, 0.5, 1.0])
     found = selection._lasso_path(np.eye(5), cross, np.array([0.5, 0.25, 0.0]))
-    expected = [[0.5, -0.5, 0.5, 0, 0.5], [0.75, -0.75, 0.75, 0.25, 0.75], cross]
+    expected = np.array([[0.5, -0.5, 0.5, 0, 0.5], [0.75, -0.75, 0.75, 0.25, 0.75], cross.tolist()])
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
