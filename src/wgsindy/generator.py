@@ -187,7 +187,7 @@ class Generator:
         if a.form != "factor":
             entries = symbolic.shrunk_entries(a.coefficients, a.shrinkage, a.units)
             return symbolic.linear_fields(self.basis, entries)
-        plain = symbolic.outer_mixture(self.dimension)
+        plain = symbolic.outer_mixture(a.place)
         mixture = symbolic.shrunk_entries(plain, a.shrinkage, a.units)
         return symbolic.factor_products(self.basis, a.coefficients, mixture)
 

@@ -45,6 +45,7 @@ def encode(parts: ModelParts) -> dict[str, Any]:
             "coefficients": parts.field.coefficients.tolist(),
             "shrinkage": parts.field.shrinkage,
             "units": parts.field.units.tolist(),
+            "order": None if parts.field.order is None else list(parts.field.order),
         },
         "info": dict(parts.info),
     }
@@ -91,11 +92,15 @@ def _field_of(content: Any, dimension: int, terms: int) -> TensorField:
         raise ModelFileError(f"its tensor form is {content['form']!r}")
     if not 0 <= float(content["shrinkage"]) <= 1:
         raise ModelFileError(f"its shrinkage is {content['shrinkage']}, not between 0 and 1")
+    order = content["order"]
+    if order is not None and sorted(order) != list(range(dimension)):
+        raise ModelFileError(f"its order of coordinates is {order}")
     return TensorField(
         content["form"],
         _array(content["coefficients"], (len(pairs(dimension)), terms)),
         float(content["shrinkage"]),
         _positive(content["units"], dimension),
+        None if order is None else tuple(order),
     )
 
 

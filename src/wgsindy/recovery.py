@@ -20,32 +20,40 @@ RELATIVE_FLOOR = 1e-10  # smallest eigenvalue kept, relative to the mean tensor
 
 def recover(weak: WeakForm, recipe: Recipe) -> tuple[FloatArray, TensorField]:
     """Run the weak-form stages; returns drift ``(d, K)`` and tensor in physical units."""
+    floor = RELATIVE_FLOOR * float(weak.cloud.variation.mean())
+    noise = weak.observation_noise() if recipe.noise_correction else None
+    drift, entries = first_pass(weak, noise, recipe)
+    if recipe.gls != "none":
+        first = first_pass_tensors(weak, entries, recipe)
+        drift = reweighted_drift(weak, weak.row_noise(first, floor), recipe)
+        entries = fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
+    return frozen(drift * weak.frame.scale[:, None]), read_out(weak, entries, floor, recipe)
+
+
+def read_out(weak: WeakForm, entries: FloatArray, floor: float, recipe: Recipe) -> TensorField:
+    """Turn entries ``(E, K)`` in standardised units into the tensor that is returned."""
     scale = weak.frame.scale
     # Shrinkage compares noise with noise: each coordinate in units of its own mean noise, so that
     # neither units nor the spread of the states can leak one entry into another.
     units = frozen(scale * np.sqrt(weak.cloud.variation))
-    floor = RELATIVE_FLOOR * float(weak.cloud.variation.mean())
-    noise = weak.observation_noise() if recipe.noise_correction else None
-    drift = fit_columns(weak, weak.drift_targets, recipe)
-    entries = fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
-    if recipe.gls != "none":
-        first = first_pass_tensors(weak, drift, entries, noise, recipe)
-        drift = reweighted_drift(weak, weak.row_noise(first, floor), recipe)
-        entries = fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
     rows, columns = np.array(tensor.pairs(weak.data.dimension)).T
     if recipe.tensor == "entries":
-        field = TensorField(
-            "entries",
-            frozen(entries * (scale[rows] * scale[columns])[:, None]),
-            recipe.shrinkage,
-            units,
-        )
-    else:
-        factor = fit_columns(weak, weak.factor_targets(entries, floor), recipe)
-        field = TensorField(
-            "factor", frozen(factor * scale[rows][:, None]), recipe.shrinkage, units
-        )
-    return frozen(drift * scale[:, None]), field
+        physical = entries * (scale[rows] * scale[columns])[:, None]
+        return TensorField("entries", frozen(physical), recipe.shrinkage, units)
+    # A Cholesky factor depends on the order of the coordinates. Noisiest first is an order that
+    # the data give: exchanging two columns of a file exchanges the fields and nothing else.
+    order = tuple(np.argsort(-weak.cloud.variation, kind="stable").tolist())
+    factor = fit_columns(weak, weak.factor_targets(entries, floor, order), recipe)
+    physical = factor * scale[list(order)][rows][:, None]
+    return TensorField("factor", frozen(physical), recipe.shrinkage, units, order)
+
+
+def first_pass(
+    weak: WeakForm, noise: FloatArray | None, recipe: Recipe
+) -> tuple[FloatArray, FloatArray]:
+    """Fit drift ``(d, K)`` and tensor entries ``(E, K)`` with all rows alike."""
+    drift = fit_columns(weak, weak.drift_targets, recipe)
+    return drift, fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
 
 
 def fit_columns(weak: WeakForm, targets: FloatArray, recipe: Recipe) -> FloatArray:
@@ -67,26 +75,19 @@ def tensor_targets(
     return targets
 
 
-def first_pass_tensors(
-    weak: WeakForm,
-    drift: FloatArray,
-    entries: FloatArray,
-    noise: FloatArray | None,
-    recipe: Recipe,
-) -> FloatArray:
+def first_pass_tensors(weak: WeakForm, entries: FloatArray, recipe: Recipe) -> FloatArray:
     """Tensor coefficients for the row weights, ``(F, E, K)``: one set for each smoother.
 
     With cross-fitting, the rows of a fold are weighted by a tensor fitted to the other folds.
     """
     if len(weak.smoothers) == 1:
         return entries[None]
-    targets = tensor_targets(weak, drift, noise, recipe)
     sets = []
     for fold in range(len(weak.smoothers)):
-        kept = weak.row_folds != fold
-        _, folds = np.unique(weak.row_folds[kept], return_inverse=True)
-        sets.append([solve(Rows(weak.design[kept], t[kept], folds), recipe) for t in targets.T])
-    return np.array(sets)
+        others = weak.without(fold)
+        noise = others.observation_noise() if recipe.noise_correction else None
+        sets.append(first_pass(others, noise, recipe)[1])
+    return np.stack(sets)
 
 
 def row_weights(variance: FloatArray) -> FloatArray:

@@ -20,7 +20,6 @@ PILOT_FLOOR = 1e-3
 PATH_POINTS = 60
 ROUNDING = 1e-12
 TIE_BREAK = 1e-11
-ERROR_SLACK = 1.0  # standard errors by which a sparser model may be worse than the best one
 PATH_DEPTH = 1e-4  # smallest penalty tried, relative to the one that kills every term
 
 
@@ -105,7 +104,7 @@ def _select(rows: Rows, system: Normalised, recipe: Recipe) -> FloatArray:
     else:
         pilot = _ridge(system, PILOT_RIDGE)
         penalties = 1.0 / np.maximum(np.abs(pilot), PILOT_FLOOR)
-    coefficients = _lasso_cv(rows, system, penalties)
+    coefficients = _lasso_cv(rows, system, penalties, recipe.slack)
     if recipe.debias:
         return _least_squares(system, coefficients != 0)
     return coefficients
@@ -141,7 +140,7 @@ def _prune(
         coefficients = _least_squares(system, keep) if recipe.debias else coefficients * keep
 
 
-def _lasso_cv(rows: Rows, system: Normalised, penalties: FloatArray) -> FloatArray:
+def _lasso_cv(rows: Rows, system: Normalised, penalties: FloatArray, slack: float) -> FloatArray:
     """Lasso with one penalty weight per term; its strength by cross-validation over folds."""
     scaled = rows.design / (system.column_norm * penalties)
     target = rows.target / system.target_norm
@@ -152,25 +151,26 @@ def _lasso_cv(rows: Rows, system: Normalised, penalties: FloatArray) -> FloatArr
     total_gram, total_cross = gram.sum(axis=0), cross.sum(axis=0)
     strongest = np.abs(total_cross).max()
     strengths = strongest * np.geomspace(1.0, PATH_DEPTH, PATH_POINTS)
+    if n_folds == 1:  # nothing to hold out: no reason to prefer any model to the fullest
+        return _lasso_path(total_gram, total_cross, strengths[-1:])[0] / penalties
     errors = np.empty((n_folds, PATH_POINTS))
     for fold, member in enumerate(members):
         share = 1.0 - member.mean()
         path = _lasso_path(total_gram - gram[fold], total_cross - cross[fold], share * strengths)
         errors[fold] = np.einsum("sk,kl,sl->s", path, gram[fold], path) - 2 * path @ cross[fold]
-    best = _sparsest_good(errors)
+    best = _sparsest_good(errors, slack)
     return _lasso_path(total_gram, total_cross, strengths[best : best + 1])[0] / penalties
 
 
-def _sparsest_good(errors: FloatArray) -> int:
+def _sparsest_good(errors: FloatArray, slack: float) -> int:
     """Choose the strongest penalty whose error ``(folds, S)`` is hardly above the smallest.
 
-    "Hardly" is one standard error of the difference over folds: the minimum itself is noisy, and
-    where the truth is zero it keeps terms that only fit noise.
+    "Hardly" is ``slack`` standard errors of the difference over folds: the minimum itself is
+    noisy, and where the truth is zero it keeps terms that only fit noise.
     """
     excess = errors - errors[:, [int(np.argmin(errors.sum(axis=0)))]]
-    n_folds = len(errors)
-    spread = excess.std(axis=0, ddof=1) * np.sqrt(n_folds) if n_folds > 1 else 0.0
-    return int(np.argmax(excess.sum(axis=0) <= ERROR_SLACK * spread))
+    spread = excess.std(axis=0, ddof=1) * np.sqrt(len(errors))
+    return int(np.argmax(excess.sum(axis=0) <= slack * spread))
 
 
 def _lasso_path(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> FloatArray:

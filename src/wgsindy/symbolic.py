@@ -115,14 +115,17 @@ def shrunk_entries(coefficients: FloatArray, weight: float, units: FloatArray) -
     return tensor.entries_of(shrunk).T.reshape(coefficients.shape)
 
 
-def outer_mixture(dimension: int) -> FloatArray:
-    """Make-up ``(E, E, E)`` of the entries of L L' from products of entries of L."""
-    pairs = tensor.pairs(dimension)
+def outer_mixture(place: Sequence[int]) -> FloatArray:
+    """Make-up ``(E, E, E)`` of the entries of L L' from products of entries of L.
+
+    Coordinate p has row ``place[p]`` of L.
+    """
+    pairs = tensor.pairs(len(place))
     position = {pair: e for e, pair in enumerate(pairs)}
     mixture = np.zeros((len(pairs), len(pairs), len(pairs)))
     for e, (p, q) in enumerate(pairs):
-        for k in range(q + 1):
-            mixture[e, position[p, k], position[q, k]] = 1.0
+        for k in range(min(place[p], place[q]) + 1):
+            mixture[e, position[place[p], k], position[place[q], k]] = 1.0
     return mixture
 
 

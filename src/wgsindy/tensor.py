@@ -121,20 +121,29 @@ class TensorField:
 
     ``entries``: a_pq = theta c, as it is. ``clipped``: the same with negative eigenvalues set to
     zero at each point. ``factor``: L_pq = theta c, a = L L', shrunk towards isotropy in
-    ``units`` by ``shrinkage``; positive semidefinite everywhere by construction.
+    ``units`` by ``shrinkage``; positive semidefinite everywhere by construction. The factor takes
+    the coordinates in ``order``, as they come unless given.
     """
 
     form: TensorForm
     coefficients: FloatArray
     shrinkage: float
     units: FloatArray
+    order: tuple[int, ...] | None = None
+
+    @property
+    def place(self) -> list[int]:
+        """Place of each coordinate in the order of the factor."""
+        return (
+            list(range(len(self.units))) if self.order is None else np.argsort(self.order).tolist()
+        )
 
     def __call__(self, theta: FloatArray) -> FloatArray:
         """Return tensors ``(n, d, d)`` for library values ``(n, K)``."""
         d = len(self.units)
         values = theta @ self.coefficients.T
         if self.form == "factor":
-            factor = lower_triangle(values, d)
+            factor = lower_triangle(values, d)[:, self.place]
             field = np.einsum("npk,nqk->npq", factor, factor)
         else:
             field = symmetric(values, d)

@@ -7,7 +7,7 @@ divided by the scale of their coordinate, so every target is in standardised uni
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -196,15 +196,44 @@ class WeakForm:
 
         return self.project(columns, entries.shape[1], squared=True)
 
-    def factor_targets(self, entries: FloatArray, floor: float) -> FloatArray:
-        """``Pi l (M, E)``: Cholesky fields of the clipped tensor with coefficients ``(E, K)``."""
+    def factor_targets(
+        self, entries: FloatArray, floor: float, order: Sequence[int] | None = None
+    ) -> FloatArray:
+        """``Pi l (M, E)``: Cholesky fields of the clipped tensor with coefficients ``(E, K)``.
+
+        The factor takes the coordinates in ``order``, as they come unless given.
+        """
         d = self.data.dimension
+        taken = list(range(d)) if order is None else list(order)
 
         def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
             field = tensor.clip(tensor.symmetric(theta @ entries.T, d), floor)
-            return tensor.entries_of(tensor.cholesky(field))
+            return tensor.entries_of(tensor.cholesky(field[:, taken][:, :, taken]))
 
         return self.project(columns, len(entries))
+
+    def without(self, fold: int) -> WeakForm:
+        """Return the rows of the other folds' trajectories, by the smoother that they taught.
+
+        Nothing in it depends on the data of the fold but the units.
+        """
+        others = np.flatnonzero(self.fold != fold)
+        zeros = np.zeros(len(others), dtype=np.int64)
+        _, folds = np.unique(self.fold[others], return_inverse=True)
+        group = np.arange(len(others)) if self.n_groups == len(self.data) else folds
+        owner = np.empty(int(group.max()) + 1, dtype=np.int64)
+        owner[group] = folds
+        smoother = self.smoothers[fold]
+        return WeakForm(
+            data=self.data.subset(others.tolist()),
+            basis=self.basis,
+            cloud=self.cloud,
+            smoothers=(smoother,),
+            fold=zeros,
+            group=group,
+            row_folds=np.repeat(owner, len(smoother.centres)),
+            threads=self.threads,
+        )
 
     def observation_noise(self) -> FloatArray:
         """Covariance of additive observation noise from lag-one products, ``(d, d)``, PSD.

@@ -519,6 +519,33 @@ def test_arrays_that_are_not_finite_are_refused_without_a_file_too() -> None:
         Generator.from_dict(content_with(("drift",), [SIX, [NAN, *SIX[1:]]]))
 
 
+def test_a_factor_may_take_the_coordinates_in_another_order(tmp_path: Path) -> None:
+    basis = library("poly1").bind(("x", "y", "z"))
+    rng = np.random.default_rng(3)
+    coefficients = rng.standard_normal((6, 4))
+    field = TensorField("factor", coefficients, 0.1, np.array([1.0, 2.0, 3.0]), (2, 0, 1))
+    made = Generator(basis, np.zeros((3, 4)), field)
+    points = rng.standard_normal((5, 3))
+    # By hand: row i of L belongs to coordinate order[i].
+    factor = tensor.lower_triangle(basis.values(points) @ coefficients.T, 3)
+    product = factor @ factor.transpose(0, 2, 1)
+    expected = np.empty_like(product)
+    for i, p in enumerate((2, 0, 1)):
+        for j, q in enumerate((2, 0, 1)):
+            expected[:, p, q] = product[:, i, j]
+    expected = tensor.shrink(expected, 0.1, field.units)
+    np.testing.assert_allclose(made.diffusion(points), expected, rtol=1e-12)
+    written = sympy.lambdify(made.to_sympy().symbols, made.to_sympy().diffusion)
+    for point, value in zip(points, expected, strict=True):
+        np.testing.assert_allclose(written(*point), value, rtol=1e-9, atol=1e-12)
+    made.save(tmp_path / "model.json")
+    assert Generator.load(tmp_path / "model.json").tensor_field.order == (2, 0, 1)
+    content = made.to_dict()
+    content["tensor"]["order"] = [0, 0, 1]
+    with pytest.raises(ModelFileError, match="order of coordinates"):
+        Generator.from_dict(content)
+
+
 def test_the_content_that_is_damaged_above_is_sound_before(tmp_path: Path) -> None:
     content = content_with(("info",), {})
     assert Generator.from_dict(content).dimension == 2
