@@ -21,6 +21,8 @@ from wgsindy.recovery import recover
 from wgsindy.trajectories import Trajectories
 from wgsindy.weakform import weak_form
 
+FEWEST_INCREMENTS = 50
+
 
 class WGSINDy(BaseEstimator):  # type: ignore[misc]
     """Recover drift and diffusion tensor of an Ito process from its trajectories.
@@ -82,6 +84,11 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
                 "give more data or a smaller library."
             )
         weak = weak_form(data, basis, recipe, seed=self.random_state, threads=self.threads)
+        if data.n_increments < FEWEST_INCREMENTS:
+            raise NotEnoughDataError(
+                f"{data.n_increments} increments are too few to check any choice of terms; give at "
+                f"least {FEWEST_INCREMENTS}."
+            )
         warn_of_samples(weak.cloud, data.names)
         drift, field = recover(weak, recipe)
         info = {"recipe": recipe.name, "increments": data.n_increments, "trajectories": len(data)}
