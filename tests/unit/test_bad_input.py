@@ -510,7 +510,7 @@ def test_points_and_formulas_must_fit_the_states() -> None:
 
 def test_a_handful_of_increments_is_refused() -> None:
     walk = np.cumsum(np.random.default_rng(0).standard_normal((50, 1)), axis=0)
-    with pytest.raises(NotEnoughDataError, match="49 increments are too few.*at least 50"):
+    with pytest.raises(NotEnoughDataError, match=r"49 increments are too few.*at least 50"):
         WGSINDy(["1"]).fit([walk], dt=1.0)
     fitted = WGSINDy(["1"]).fit([np.vstack([walk, walk[-1:] + 1])], dt=1.0)
     # The variance of 50 increments of unit variance is within 1 +- 5 sqrt(2 / 50).
