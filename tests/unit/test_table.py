@@ -12,7 +12,7 @@ from wgsindy import zoo
 from wgsindy.bench import table
 from wgsindy.bench.campaign import Case, Line
 from wgsindy.display.tables import master_markdown, overall_sentences
-from wgsindy.errors import UnknownSystemError
+from wgsindy.errors import CampaignError, UnknownSystemError
 from wgsindy.generator import Generator
 from wgsindy.tensor import TensorField
 
@@ -86,6 +86,18 @@ def test_markdown_marks_rows_above_the_papers_interval() -> None:
     assert "0.200*" in ours
     assert ours.endswith("| pass |")
     assert "| - |" in sabr  # a driftless system has no drift error
+
+
+def test_a_system_that_is_not_in_the_paper_has_a_row_without_its_figures() -> None:
+    row = table.summarise(lines("duffing_degenerate", [0.1]))[0]
+    assert math.isnan(row.published("drift", "median"))
+    assert row.within_paper("drift")
+    assert "| 0.100 | - |" in master_markdown([row])
+
+
+def test_a_half_observed_system_is_refused_with_a_sentence() -> None:
+    with pytest.raises(CampaignError, match=r"only \['x'\] of partial_observation is observed"):
+        table.run_case(Case("table", "partial_observation", "paper", 0, trajectories=2))
 
 
 def test_unknown_systems_are_refused_before_anything_runs() -> None:

@@ -27,10 +27,10 @@ def _cells(row: Row) -> list[str]:
     return [
         row.title,
         _number(row.drift) + above["drift"],
-        _number(row.paper["objective_drift_median"]),
+        _number(row.published("drift", "median")),
         _number(row.floor_drift),
         _number(row.tensor) + above["tensor"],
-        _number(row.paper["diffusion_median"]),
+        _number(row.published("tensor", "median")),
         _number(row.floor_tensor, 4),
         _number(row.cosine),
         _number(min(row.psd, row.psd_far), 2),
