@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from wgsindy.arrays import FloatArray
 from wgsindy.errors import DataError
 from wgsindy.trajectories import Trajectories
 
@@ -40,19 +41,17 @@ def read_csv(
     Raises
     ------
     DataError
-        If a column is missing or a field is not a number.
+        If the file cannot be read, a column is missing or a field is not a number.
     """
-    with open(path, encoding="utf-8") as file:
-        header = [name.strip() for name in file.readline().split(",")]
-        wanted = [*states, time, *([trajectory] if trajectory else [])]
-        missing = [name for name in wanted if name not in header]
-        if missing:
-            raise DataError(f"{path} has no column {missing[0]!r}; its columns are {header}.")
-        try:
-            columns = [header.index(name) for name in wanted]
-            table = np.loadtxt(file, delimiter=",", usecols=columns, ndmin=2)
-        except ValueError as error:
-            raise DataError(f"{path} is not a table of numbers: {error}.") from None
+    wanted = [*states, time, *([trajectory] if trajectory else [])]
+    try:
+        table = _read_columns(path, wanted)
+    except DataError:
+        raise
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise DataError(f"{path} is not a table of numbers: {error}.") from None
     keys = table[:, -1] if trajectory else np.zeros(len(table))
     pieces = [table[keys == key] for key in dict.fromkeys(keys.tolist())]
     d = len(states)
@@ -61,3 +60,13 @@ def read_csv(
         times=[piece[:, d] for piece in pieces],
         names=states,
     )
+
+
+def _read_columns(path: str | Path, wanted: Sequence[str]) -> FloatArray:
+    with open(path, encoding="utf-8") as file:
+        header = [name.strip() for name in file.readline().split(",")]
+        missing = [name for name in wanted if name not in header]
+        if missing:
+            raise DataError(f"{path} has no column {missing[0]!r}; its columns are {header}.")
+        columns = [header.index(name) for name in wanted]
+        return np.loadtxt(file, delimiter=",", usecols=columns, ndmin=2)

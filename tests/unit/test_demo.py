@@ -50,6 +50,13 @@ def test_a_csv_without_the_column_is_refused(tmp_path: Path) -> None:
         read_csv(path, states=["x"], time="t")
 
 
+def test_a_file_that_is_no_table_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"nowhere\.csv cannot be read: No such file"):
+        read_csv(tmp_path / "nowhere.csv", states=["x"], time="t")
+    with pytest.raises(DataError, match=r"overview.png is not a table of numbers"):
+        read_csv(ROOT / "docs/images/overview.png", states=["x"], time="t")
+
+
 def test_atomic_writing_keeps_the_old_file_if_the_new_one_fails(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     write_atomically(path, "old")

@@ -31,6 +31,9 @@ def test_recovered_and_true_share_a_scale_and_the_error_is_centred() -> None:
         assert recovered.get_clim() == true.get_clim()
         low, high = error.get_clim()
         assert low == -high
+        size = np.abs(np.asarray(true.get_array())).max()
+        # As wide as the error, but at least a quarter of the field: a small error looks small.
+        assert high == pytest.approx(max(np.abs(np.asarray(error.get_array())).max(), size / 4))
         difference = np.asarray(recovered.get_array()) - np.asarray(true.get_array())
         np.testing.assert_allclose(np.asarray(error.get_array()), difference)
 
