@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -21,6 +23,9 @@ from rich.table import Table
 
 from wgsindy.errors import CampaignError, WgsindyError
 
+if TYPE_CHECKING:
+    from wgsindy.bench.campaign import Case, Line, Work
+
 console = Console()
 app = typer.Typer(
     name="wgsindy",
@@ -34,6 +39,14 @@ app.add_typer(bench, name="bench")
 
 OutOption = Annotated[Path, typer.Option("--out", help="Folder for results.")]
 RecipeOption = Annotated[str, typer.Option(help="Recipe of the fit.")]
+SeedsOption = Annotated[str, typer.Option(help="Seeds as FIRST:LAST, last one excluded.")]
+SystemsOption = Annotated[list[str] | None, typer.Option("--system", help="Only these.")]
+MethodsOption = Annotated[list[str] | None, typer.Option("--method", help="Only these.")]
+PythonOption = Annotated[
+    list[str] | None,
+    typer.Option("--python", help="Interpreter with the rivals: PATH, or METHOD=PATH for one."),
+]
+JobsOption = Annotated[int, typer.Option(help="Cases at a time; more than one spoils timings.")]
 
 
 def main() -> None:
@@ -182,6 +195,88 @@ def bench_speed(
             f"{growth.megabytes:.0f}",
         )
     console.print(table)
+
+
+@bench.command("peers")
+def bench_peers(
+    methods: MethodsOption = None,
+    seeds: SeedsOption = "1000:1005",
+    systems: SystemsOption = None,
+    python: PythonOption = None,
+    jobs: JobsOption = 1,
+    out: OutOption = Path("results"),
+) -> None:
+    """Fit identical trajectories with this package and its rivals; compare errors and time.
+
+    Rivals: sfi, pydaddy, pysindy (extra `bench`). Goes on where it was stopped.
+
+    Example: `wgsindy bench peers --python ~/peers/bin/python --seeds 0:2`
+    """
+    from wgsindy.bench import peers
+    from wgsindy.bench.standings import summarise
+    from wgsindy.display.tables import peers_markdown, peers_tables
+    from wgsindy.files import write_atomically
+
+    chosen = methods or list(peers.METHODS)
+    pythons = peers.interpreters(python or [])
+    cases = peers.peer_cases(chosen, parse_seeds(seeds), systems)
+    peers.check_interpreters(chosen, pythons)
+    work = partial(peers.run_case, pythons=pythons)
+    lines = _campaign("peers", cases, work, out / "peers.jsonl", jobs)
+    summary = summarise(lines, chosen[0])
+    wide = Console(width=max(console.width, 140))
+    for table in peers_tables(summary, f"Rivals by system, seeds {seeds}"):
+        wide.print(table)
+    for sentence in summary.failures:
+        console.print(f"[yellow]failed:[/] {sentence}", highlight=False)
+    write_atomically(out / "peers.md", peers_markdown(summary))
+
+
+@bench.command("match")
+def bench_match(
+    methods: MethodsOption = None,
+    seeds: SeedsOption = "1000:1010",
+    systems: SystemsOption = None,
+    python: PythonOption = None,
+    jobs: JobsOption = 1,
+    out: OutOption = Path("results"),
+) -> None:
+    """Measure how much data it takes to find exactly the terms of the drift.
+
+    Example: `wgsindy bench match --method paper --system rotational_ou --seeds 0:3`
+    """
+    from wgsindy.bench import match, peers
+    from wgsindy.display.curves import plot_match
+    from wgsindy.display.tables import match_markdown, match_table
+    from wgsindy.files import write_atomically
+
+    chosen = methods or list(match.METHODS)
+    pythons = peers.interpreters(python or [])
+    cases = match.match_cases(chosen, parse_seeds(seeds), systems)
+    peers.check_interpreters(chosen, pythons)
+    work = partial(match.run_case, pythons=pythons)
+    lines = _campaign("match", cases, work, out / "match.jsonl", jobs)
+    curves = match.summarise(lines)
+    wide = Console(width=max(console.width, 130))
+    wide.print(match_table(curves, f"Share of exact matches of the drift's terms, seeds {seeds}"))
+    write_atomically(out / "match.md", match_markdown(curves))
+    plot_match(curves).savefig(out / "match.png", dpi=150)
+    console.print(f"Wrote match.md and match.png to {out}/", highlight=False)
+
+
+def _campaign(title: str, cases: Sequence[Case], work: Work, path: Path, jobs: int) -> list[Line]:
+    """Run a campaign behind a progress bar."""
+    from wgsindy.bench.campaign import Store, run_campaign
+
+    with _progress() as progress:
+        task = progress.add_task(title, total=len(cases))
+        return run_campaign(
+            cases,
+            work,
+            Store(path),
+            jobs=jobs,
+            progress=lambda done, total: progress.update(task, completed=done, total=total),
+        )
 
 
 def parse_seeds(text: str) -> range:

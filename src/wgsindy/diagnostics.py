@@ -5,11 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from wgsindy.errors import OutlierWarning, RepeatedSamplesWarning
+from wgsindy.sharp import SharpFit
 from wgsindy.survey import Cloud
+from wgsindy.trajectories import Trajectories
 from wgsindy.weakform import WeakForm
 
 # The largest of a million Gaussian increments is 5 typical ones, of a strongly state-dependent
@@ -17,12 +20,19 @@ from wgsindy.weakform import WeakForm
 OUTLIER_RATIO = 20.0
 
 
+Verdict = Literal["identified", "partly identified", "not identified", "not assessed"]
+
+
 @dataclass(frozen=True)
 class Diagnostics:
-    """Facts about a fit.
+    """Facts about a fit, and what they add up to.
 
-    ``condition_number`` of the weak design with unit columns; ``repeated_samples`` that equal
-    the one before them exactly; ``largest_increment`` over the typical one, worst coordinate.
+    ``condition_number`` of the design with unit columns; ``repeated_samples`` that equal the one
+    before them exactly; ``largest_increment`` over the typical one, worst coordinate. The sharp
+    recipe adds: ``drift_signal``, by how many standard errors the strongest single drift term of
+    each component stands out; ``noiseless`` coordinates; ``clipped_fraction`` of samples at which
+    the fitted tensor has a negative eigenvalue, which is set to zero; ``verdict``, whether the
+    data determine all drift components, some or none; ``reasons`` in sentences.
     """
 
     n_increments: int
@@ -31,10 +41,15 @@ class Diagnostics:
     condition_number: float
     repeated_samples: int
     largest_increment: float
+    drift_signal: tuple[float, ...] = ()
+    noiseless: tuple[str, ...] = ()
+    clipped_fraction: float = 0.0
+    verdict: Verdict = "not assessed"
+    reasons: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, weak: WeakForm) -> Diagnostics:
-        """Collect the facts of one fit."""
+    def of_rows(cls, weak: WeakForm) -> Diagnostics:
+        """Collect the facts of a fit of weak rows."""
         return cls(
             n_increments=weak.data.n_increments,
             n_rows=len(weak.design),
@@ -44,14 +59,56 @@ class Diagnostics:
             largest_increment=float(weak.cloud.worst.max()),
         )
 
+    @classmethod
+    def of_samples(cls, data: Trajectories, cloud: Cloud, fit: SharpFit) -> Diagnostics:
+        """Collect the facts of a fit of single increments and judge them."""
+        missing = [p for p, row in enumerate(fit.uncertainty.drift) if not row.any()]
+        noiseless = tuple(name for name, quiet in zip(data.names, fit.quiet, strict=True) if quiet)
+        reasons = [_not_identified(data, fit, p) for p in missing]
+        reasons += [
+            f"{name} has no noise of its own: its residuals are what the other coordinates and "
+            "the drift leave within a step, so its row of the tensor is set to zero."
+            for name in noiseless
+        ]
+        verdict: Verdict = "partly identified" if missing else "identified"
+        return cls(
+            n_increments=data.n_increments,
+            n_rows=data.n_increments - cloud.repeated,
+            n_terms=fit.drift.shape[1],
+            condition_number=fit.condition,
+            repeated_samples=cloud.repeated,
+            largest_increment=float(cloud.worst.max()),
+            drift_signal=tuple(fit.signals.tolist()),
+            noiseless=noiseless,
+            clipped_fraction=fit.clipped,
+            verdict="not identified" if len(missing) == data.dimension else verdict,
+            reasons=tuple(reasons),
+        )
 
-def warn_of_samples(cloud: Cloud, names: Sequence[str]) -> None:
+
+def _not_identified(data: Trajectories, fit: SharpFit, p: int) -> str:
+    signal, needed = float(fit.signals[p]), float(np.sqrt(2 * fit.term_cost))
+    longer = (needed / max(signal, 0.1)) ** 2
+    return (
+        f"the drift of {data.names[p]} is not identified: within {data.total_time:.3g} units of "
+        f"time its strongest term stands {signal:.1f} standard errors out of the noise, and "
+        f"{needed:.1f} are needed. It may be zero; a drift of that size would show in about "
+        f"{max(longer, 1.5):.0f} times the observed time."
+    )
+
+
+def warn_of_samples(cloud: Cloud, names: Sequence[str], *, dropped: bool = False) -> None:
     """Warn of repeated samples and of outliers, which both bias the tensor."""
+    consequence = (
+        "they are left out of the fit."
+        if dropped
+        else "they count as steps without noise and pull the tensor down. Drop them if they are "
+        "not real."
+    )
     if cloud.repeated:
         warnings.warn(
             f"{cloud.repeated} samples repeat the one before them exactly (a stalled sensor, "
-            "padding or a state stuck at a limit); they count as steps without noise and pull the "
-            "tensor down. Drop them if they are not real.",
+            f"padding or a state stuck at a limit); {consequence}",
             RepeatedSamplesWarning,
             stacklevel=3,
         )

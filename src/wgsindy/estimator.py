@@ -11,13 +11,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from wgsindy import recipes
-from wgsindy.arrays import FloatArray
+from wgsindy.arrays import FloatArray, frozen
 from wgsindy.diagnostics import Diagnostics, warn_of_samples
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
 from wgsindy.generator import Generator
-from wgsindy.library import Library, library
+from wgsindy.library import Basis, Library, library
 from wgsindy.recipes import Recipe
 from wgsindy.recovery import recover
+from wgsindy.sharp import recover_sharp
+from wgsindy.survey import survey
+from wgsindy.tensor import TensorField
 from wgsindy.trajectories import Trajectories
 from wgsindy.weakform import weak_form
 
@@ -30,7 +33,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     library : candidate terms: ``"poly3"``, ``"sqrt"``, ``"trig"``, a list of formulas, a Library
-    recipe : ``"paper"`` or a :class:`wgsindy.recipes.Recipe`
+    recipe : ``"paper"``, ``"sharp"`` or a :class:`wgsindy.recipes.Recipe`
     random_state : seed of the only random stage, the placement of kernel centres
     threads : number of threads for passes over the data
 
@@ -83,24 +86,56 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
                 f"{data.n_increments} increments cannot determine {len(basis)} terms a field; "
                 "give more data or a smaller library."
             )
-        weak = weak_form(data, basis, recipe, seed=self.random_state, threads=self.threads)
-        if data.n_increments < FEWEST_INCREMENTS:
-            raise NotEnoughDataError(
-                f"{data.n_increments} increments are too few to check any choice of terms; give at "
-                f"least {FEWEST_INCREMENTS}."
-            )
-        warn_of_samples(weak.cloud, data.names)
-        drift, field = recover(weak, recipe)
-        info = {"recipe": recipe.name, "increments": data.n_increments, "trajectories": len(data)}
-        self.generator_ = Generator(weak.basis, drift, field, info, weak.cloud.region)
-        self.diagnostics_ = Diagnostics.of(weak)
+        fit = self._fit_samples if recipe.rows == "samples" else self._fit_rows
+        self.generator_, self.diagnostics_ = fit(data, basis, recipe)
         self.n_features_in_ = data.dimension
         return self
+
+    def _fit_rows(
+        self, data: Trajectories, basis: Basis, recipe: Recipe
+    ) -> tuple[Generator, Diagnostics]:
+        """Fit kernel-weighted rows, as the paper does."""
+        weak = weak_form(data, basis, recipe, seed=self.random_state, threads=self.threads)
+        _check_length(data)
+        warn_of_samples(weak.cloud, data.names)
+        drift, field = recover(weak, recipe)
+        info = _info(data, recipe)
+        generator = Generator(weak.basis, drift, field, info, weak.cloud.region)
+        return generator, Diagnostics.of_rows(weak)
+
+    def _fit_samples(
+        self, data: Trajectories, basis: Basis, recipe: Recipe
+    ) -> tuple[Generator, Diagnostics]:
+        """Fit every increment on its own."""
+        cloud = survey(data, standardise=recipe.standardise, threads=self.threads)
+        _check_length(data)
+        warn_of_samples(cloud, data.names, dropped=True)
+        fit = recover_sharp(data, basis, cloud, recipe, threads=self.threads)
+        field = TensorField("clipped", fit.entries, 0.0, frozen(np.ones(data.dimension)))
+        info = _info(data, recipe)
+        generator = Generator(basis, fit.drift, field, info, cloud.region, fit.uncertainty)
+        return generator, Diagnostics.of_samples(data, cloud, fit)
 
     def predict(self, X: ArrayLike) -> FloatArray:
         """Drift at points ``(n, d)``."""
         check_is_fitted(self)
         return self.generator_.drift(X)
+
+
+def _info(data: Trajectories, recipe: Recipe) -> dict[str, str | int]:
+    return {
+        "recipe": recipe.name,
+        "increments": data.n_increments,
+        "trajectories": len(data),
+    }
+
+
+def _check_length(data: Trajectories) -> None:
+    if data.n_increments < FEWEST_INCREMENTS:
+        raise NotEnoughDataError(
+            f"{data.n_increments} increments are too few to check any choice of terms; give at "
+            f"least {FEWEST_INCREMENTS}."
+        )
 
 
 def _check_integer(name: str, value: Any, low: int, high: int) -> None:

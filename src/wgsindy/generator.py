@@ -24,6 +24,7 @@ from wgsindy.modelfile import ModelParts
 from wgsindy.simulate import Scheme, simulate
 from wgsindy.tensor import TensorField
 from wgsindy.trajectories import Trajectories
+from wgsindy.uncertainty import Uncertainty, normal_quantile
 
 if TYPE_CHECKING:
     import sympy
@@ -39,6 +40,15 @@ class Coefficient(NamedTuple):
     low: float
     high: float
     inclusion: float
+
+
+class Bands(NamedTuple):
+    """Pointwise intervals: drift ``(n, d)`` and tensor entries ``(n, d, d)``, lower and upper."""
+
+    drift_low: FloatArray
+    drift_high: FloatArray
+    diffusion_low: FloatArray
+    diffusion_high: FloatArray
 
 
 class SymbolicGenerator(NamedTuple):
@@ -60,6 +70,7 @@ class Generator:
     tensor_field : how the diffusion tensor is made of the terms
     info : facts about where it comes from, kept in the model file
     region : mean and spread of the data it was fitted to; None for a known truth
+    uncertainty : error bars and inclusion probabilities, if the recipe gives them
 
     Examples
     --------
@@ -75,6 +86,7 @@ class Generator:
     tensor_field: TensorField
     info: Mapping[str, Any] = field(default_factory=dict)
     region: Frame | None = None
+    uncertainty: Uncertainty | None = None
 
     @classmethod
     def from_sympy(
@@ -176,9 +188,42 @@ class Generator:
                 f"{instead}, which works in any dimension."
             )
 
+    def bands(self, points: ArrayLike, level: float = 0.95) -> Bands:
+        """Pointwise intervals of the fields at points ``(n, d)``.
+
+        The drift's leave the choice of terms open (supports of similar evidence count); those of
+        the tensor are given its terms, before negative eigenvalues are clipped.
+
+        Raises
+        ------
+        DataError
+            If the generator has no error bars: a known truth, or a recipe that gives none.
+        """
+        if self.uncertainty is None:
+            raise DataError("this generator has no error bars; fit with recipe='sharp'.")
+        theta = self.basis.values(self._points(points))
+        width = normal_quantile(level)
+        drift = theta @ self.drift_coefficients.T
+        entries = theta @ self.tensor_field.coefficients.T
+
+        def half_width(covariance: FloatArray) -> FloatArray:
+            variance = np.einsum("nk,fkl,nl->nf", theta, covariance, theta, optimize=True)
+            return width * np.sqrt(np.maximum(variance, 0.0))
+
+        of_drift = half_width(self.uncertainty.drift_spread)
+        of_entries = half_width(self.uncertainty.entry_covariance)
+        return Bands(
+            drift - of_drift,
+            drift + of_drift,
+            tensor.symmetric(entries - of_entries, self.dimension),
+            tensor.symmetric(entries + of_entries, self.dimension),
+        )
+
     @cached_property
     def _drift_form(self) -> symbolic.LinearForm:
-        return symbolic.linear_fields(self.basis, self.drift_coefficients)
+        """The drift as it is written: the selected terms, where the field averages over several."""
+        selected = self.drift_coefficients if self.uncertainty is None else self.uncertainty.drift
+        return symbolic.linear_fields(self.basis, selected)
 
     @cached_property
     def _tensor_form(self) -> symbolic.LinearForm:
@@ -193,29 +238,51 @@ class Generator:
 
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
-        """Every non-zero term of every field, in the physical states."""
-        none = float("nan")
-        drift, entries = symbolic.field_names(self.dimension)
-        return tuple(
-            Coefficient(target, term, float(value), none, none, none, none)
-            for targets, form in ((drift, self._drift_form), (entries, self._tensor_form))
-            for target, row in zip(targets, form.coefficients, strict=True)
-            for term, value in zip(form.terms, row, strict=True)
-            if value != 0
-        )
+        """Every selected term of every field, in the physical states.
 
-    def equations(self, digits: int = 3, cutoff: float = 0.02) -> list[str]:
+        Standard errors and 95 % intervals are given the selected terms; ``inclusion`` says how
+        sure the selection is.
+        """
+        width = normal_quantile(0.95)
+        drift, entries = symbolic.field_names(self.dimension)
+        forms = ((drift, self._drift_form), (entries, self._tensor_form))
+        found = []
+        for targets, form in forms:
+            errors, inclusion = self._error_bars(form)
+            for target, *rows in zip(targets, form.coefficients, errors, inclusion, strict=True):
+                for term, value, error, sure in zip(form.terms, *rows, strict=True):
+                    low, high = value - width * error, value + width * error
+                    numbers = map(float, (value, error, low, high, sure))
+                    found += [Coefficient(target, term, *numbers)] if value != 0 else []
+        return tuple(found)
+
+    def _error_bars(self, form: symbolic.LinearForm) -> tuple[FloatArray, FloatArray]:
+        """Standard error and inclusion probability of each coefficient, NaN if unknown."""
+        if self.uncertainty is None:
+            unknown = np.full(form.coefficients.shape, np.nan)
+            return unknown, unknown
+        rows = slice(self.dimension) if form is self._drift_form else slice(self.dimension, None)
+        return self.uncertainty.std_errors()[rows], self.uncertainty.inclusion[rows]
+
+    def equations(
+        self, digits: int = 3, cutoff: float = 0.02, *, errors: bool = False
+    ) -> list[str]:
         """Write the drift components and tensor entries as formulas in the physical states.
 
-        Of a fitted generator, terms that contribute less than ``cutoff`` of their field's scale
-        on the range of the data are left out of the text; :attr:`coefficients` has them all. The
-        scale of a field is its largest term, that of an off-diagonal entry sqrt(a_pp a_qq).
+        With ``errors`` each coefficient carries its standard error, if the recipe gives any. Of a
+        generator without error bars, terms that contribute less than ``cutoff`` of their field's
+        scale on the range of the data are left out of the text; :attr:`coefficients` has them
+        all. The scale of a field is its largest term, that of an off-diagonal entry
+        sqrt(a_pp a_qq).
         """
         drift, entries = symbolic.field_names(self.dimension)
         parts = ((drift, self._drift_form), (entries, self._tensor_form))
         shown = self._worth_printing(cutoff)
+        bars: list[FloatArray | None] = [None] * (len(drift) + len(entries))
+        if errors and self.uncertainty is not None:
+            bars = list(self.uncertainty.std_errors())
         return [
-            f"{target} = {form.text(i, shown[target], digits)}"
+            f"{target} = {form.text(i, shown[target], digits, bars.pop(0))}"
             for targets, form in parts
             for i, target in enumerate(targets)
         ]
@@ -223,7 +290,7 @@ class Generator:
     def _worth_printing(self, cutoff: float) -> dict[str, BoolArray]:
         """For each field the terms ``(K,)`` that matter where the data are."""
         drift, entries = symbolic.field_names(self.dimension)
-        if self.region is None:
+        if self.region is None or self.uncertainty is not None:
             return {
                 target: np.ones(len(form.terms), dtype=bool)
                 for targets, form in ((drift, self._drift_form), (entries, self._tensor_form))
@@ -294,7 +361,12 @@ class Generator:
     def to_dict(self) -> dict[str, Any]:
         """Return the content of a model file: plain data, no code."""
         parts = ModelParts(
-            self.basis, self.drift_coefficients, self.tensor_field, self.info, self.region
+            self.basis,
+            self.drift_coefficients,
+            self.tensor_field,
+            self.info,
+            self.region,
+            self.uncertainty,
         )
         return modelfile.encode(parts)
 

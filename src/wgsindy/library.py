@@ -157,6 +157,22 @@ class Basis:
             out[:, k] = expression.jet(z).gradient
         return out / self.frame.scale
 
+    def hessians(self, x: FloatArray) -> FloatArray:
+        """Second derivatives with respect to ``x`` at states ``(n, d)``; ``(n, K, d, d)``."""
+        z = self.frame.standardise(x)
+        d = len(self.names)
+        out = np.empty((len(z), len(self), d, d))
+        out[:, : len(self.monomials)] = self.monomials.hessians(z)
+        for k, expression in enumerate(self.others, start=len(self.monomials)):
+            out[:, k] = expression.jet(z).hessian
+        return out / np.outer(self.frame.scale, self.frame.scale)
+
+    @cached_property
+    def degrees(self) -> FloatArray:
+        """How complicated each term is, ``(K,)``: the degree of a monomial, and its like."""
+        polynomial = self.monomials.powers.sum(axis=1).astype(np.float64)
+        return np.append(polynomial, [_degree(expression.root) for expression in self.others])
+
     @cached_property
     def products(self) -> tuple[IntArray, IntArray]:
         """Distinct products of two terms: ``pairs (2, P)``, and which one each pair is, ``(K, K)``.
@@ -185,6 +201,14 @@ class Basis:
         if not self.is_closed:
             return np.eye(len(self))
         return self.monomials.affine_map(self.frame.centre, self.frame.scale)
+
+    @cached_property
+    def from_physical(self) -> FloatArray:
+        """Inverse of :attr:`to_physical`, exactly: theta(x) = from_physical @ theta(z)."""
+        if not self.is_closed:
+            return np.eye(len(self))
+        centre, scale = self.frame.centre, self.frame.scale
+        return self.monomials.affine_map(-centre / scale, 1.0 / scale)
 
     @cached_property
     def expressions(self) -> tuple[Expression, ...]:
@@ -256,6 +280,25 @@ def _formulas(name: str, names: tuple[str, ...]) -> list[str]:
     if name == "trig":
         return [*polynomial, *(f"sin({s})" for s in names), *(f"cos({s})" for s in names)]
     return polynomial
+
+
+def _degree(node: Node) -> float:
+    """Degree of a formula: of a product the sum, of a sum the largest, of a function at least 1."""
+    inner = [_degree(child) for child in node.children]
+    match node.kind:
+        case "constant":
+            return 0.0
+        case "variable":
+            return 1.0
+        case "power":
+            return abs(node.number) * inner[0]
+        case "*":
+            return sum(inner)
+        case "+":
+            return max(inner)
+        case "sqrt":
+            return inner[0] / 2
+    return max(1.0, *inner)
 
 
 def basis_of(expressions: Sequence[Expression], names: Sequence[str]) -> Basis:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from wgsindy.expressions import Expression
 from wgsindy.files import write_atomically
 from wgsindy.library import Basis, Frame, basis_of
 from wgsindy.tensor import TensorField, pairs
+from wgsindy.uncertainty import Uncertainty
 
 FORMAT = "wgsindy-generator"
 VERSION = 1
@@ -28,6 +30,7 @@ class ModelParts(NamedTuple):
     field: TensorField
     info: Mapping[str, Any]
     region: Frame | None
+    uncertainty: Uncertainty | None = None
 
 
 def encode(parts: ModelParts) -> dict[str, Any]:
@@ -48,6 +51,15 @@ def encode(parts: ModelParts) -> dict[str, Any]:
             "order": None if parts.field.order is None else list(parts.field.order),
         },
         "info": dict(parts.info),
+        "uncertainty": None if parts.uncertainty is None else _uncertainty_dict(parts.uncertainty),
+    }
+
+
+def _uncertainty_dict(uncertainty: Uncertainty) -> dict[str, Any]:
+    return {
+        item.name: None if value is None else value.tolist()
+        for item in fields(uncertainty)
+        for value in [getattr(uncertainty, item.name)]
     }
 
 
@@ -84,7 +96,31 @@ def _decode(content: dict[str, Any]) -> ModelParts:
         _field_of(content["tensor"], d, k),
         dict(content["info"]),
         None if content["region"] is None else _frame_of(content["region"], d),
+        _uncertainty_of(content.get("uncertainty"), d, k),
     )
+
+
+def _uncertainty_of(content: Any, d: int, k: int) -> Uncertainty | None:
+    if content is None:  # a truth, a recipe without error bars, or a file of the first release
+        return None
+    e = len(pairs(d))
+    shapes = {
+        "drift": (d, k),
+        "drift_covariance": (d, k, d, k),
+        "entry_covariance": (e, k, k),
+        "drift_spread": (d, k, k),
+        "inclusion": (d + e, k),
+    }
+    arrays = {name: _array(content[name], shape) for name, shape in shapes.items()}
+    clustered = {
+        name.replace("covariance", "clustered"): shape
+        for name, shape in shapes.items()
+        if name.endswith("covariance")
+    }
+    for name, shape in clustered.items():
+        if content[name] is not None:
+            arrays[name] = _array(content[name], shape)
+    return Uncertainty(**arrays)
 
 
 def _field_of(content: Any, dimension: int, terms: int) -> TensorField:

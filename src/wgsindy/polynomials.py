@@ -73,6 +73,16 @@ class Monomials:
             out[:, :, p] = (Monomials(lower).values(x) * self.powers[:, p, None]).T
         return out
 
+    def hessians(self, x: FloatArray) -> FloatArray:
+        """Second derivatives at ``x (n, d)``; returns ``(n, K, d, d)``."""
+        d = self.powers.shape[1]
+        out = np.empty((len(x), len(self), d, d))
+        for p in range(d):
+            lower = self.powers.copy()
+            lower[:, p] = np.maximum(lower[:, p] - 1, 0)
+            out[:, :, p] = Monomials(lower).gradients(x) * self.powers[:, p, None]
+        return out
+
     @cached_property
     def is_closed(self) -> bool:
         """Whether every divisor of each monomial is there, so that shifts stay in the span."""

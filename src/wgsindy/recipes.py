@@ -14,7 +14,7 @@ from wgsindy.errors import RecipeError
 
 @dataclass(frozen=True)
 class Recipe:
-    """Choices of a weak-form fit; the defaults are the paper's frozen configuration.
+    """Choices of a fit; the defaults are the paper's frozen configuration.
 
     Parameters
     ----------
@@ -25,17 +25,24 @@ class Recipe:
     bandwidth_factor : bandwidth over the median distance between neighbouring centres
     local_order : degree of the local polynomial whose intercept is the weak row
     drift_square : subtract the finite-step term b b' dt from the tensor targets
-    solver : how a sparse system is solved
+    solver : how a sparse system is solved; ``evidence`` is for rows ``samples``
     debias : refit the selected terms by least squares
     threshold : drop terms below this fraction of the largest one, refitting each time
     folds : number of cross-validation folds
     slack : standard errors by which a sparser model may be worse than the best in cross-validation
-    rows : one weak row per centre and trajectory, or per centre of one pooled cloud
+    rows : one weak row per centre and trajectory, or per centre of one pooled cloud, or every
+        increment on its own (``samples``: no kernels at all)
     gls : reweight drift rows by their noise: per component, jointly, or not at all
-    tensor : read the tensor out through Cholesky factors, or entry by entry
+    tensor : read the tensor out through Cholesky factors, entry by entry, or entry by entry with
+        negative eigenvalues clipped at each point
     shrinkage : weight of the isotropic part mixed into the tensor read-out
     noise_correction : subtract observation noise estimated from lag-one increments
     cross_fit : build smoother and noise weights of a trajectory from the other trajectories
+    false_terms : most terms, on average, that chance may add to a field that has none
+    degree_cost : nats that evidence asks for each degree of a term beyond the first
+    averaging : average the drift field over supports of similar evidence; formulas stay sparse
+    finite_step : take samples for an Euler chain, or correct drift and tensor for the finite step
+        of a continuous process by the next term of the Ito-Taylor moments
     """
 
     name: str = "paper"
@@ -45,17 +52,21 @@ class Recipe:
     bandwidth_factor: float = 1.5
     local_order: Literal[0, 1, 2] = 2
     drift_square: bool = True
-    solver: Literal["adaptive_lasso", "lasso", "stlsq"] = "adaptive_lasso"
+    solver: Literal["adaptive_lasso", "lasso", "stlsq", "evidence"] = "adaptive_lasso"
     debias: bool = True
     threshold: float = 0.12
     folds: int = 5
     slack: float = 1.0
-    rows: Literal["trajectory", "pooled"] = "trajectory"
+    rows: Literal["trajectory", "pooled", "samples"] = "trajectory"
     gls: Literal["none", "diagonal", "full"] = "diagonal"
-    tensor: Literal["cholesky", "entries"] = "cholesky"
+    tensor: Literal["cholesky", "entries", "clipped"] = "cholesky"
     shrinkage: float = 0.05
     noise_correction: bool = False
     cross_fit: bool = False
+    false_terms: float = 0.05
+    degree_cost: float = 0.5
+    averaging: bool = False
+    finite_step: Literal["euler", "taylor"] = "euler"
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
@@ -67,6 +78,9 @@ class Recipe:
         _check_range("folds", self.folds, 2, 100)
         _check_range("slack", self.slack, 0, 100)
         _check_range("shrinkage", self.shrinkage, 0, 1)
+        _check_range("false_terms", self.false_terms, 1e-12, 1)
+        _check_range("degree_cost", self.degree_cost, 0, 100)
+        _check_together(self)
 
 
 def _check_choice(field: str, value: Any, hint: Any) -> None:
@@ -85,7 +99,43 @@ def _check_range(field: str, value: float, low: float, high: float) -> None:
         raise RecipeError(f"recipe choice {field} must be in [{low:g}, {high:g}], got {value!r}.")
 
 
+def _check_together(recipe: Recipe) -> None:
+    """Refuse choices that would have no effect: weak rows and single increments are two ways."""
+    by_sample = recipe.rows == "samples"
+    needs_samples = {
+        "solver": recipe.solver == "evidence",
+        "tensor": recipe.tensor == "clipped",
+        "averaging": recipe.averaging,
+        "finite_step": recipe.finite_step == "taylor",
+    }
+    needs_kernels = {
+        "solver": recipe.solver != "evidence",
+        "tensor": recipe.tensor != "clipped",
+        "gls": recipe.gls != "full",
+        "shrinkage": recipe.shrinkage > 0,
+        "noise_correction": recipe.noise_correction,
+        "cross_fit": recipe.cross_fit,
+    }
+    for field, asked in (needs_kernels if by_sample else needs_samples).items():
+        if asked:
+            raise RecipeError(
+                f"recipe choice {field}={getattr(recipe, field)!r} does not go together with "
+                f"rows={recipe.rows!r}; start from recipes.{'SHARP' if by_sample else 'PAPER'} and "
+                "change that."
+            )
+
+
 PAPER = Recipe()
+
+SHARP = Recipe(
+    name="sharp",
+    rows="samples",
+    solver="evidence",
+    gls="full",
+    tensor="clipped",
+    shrinkage=0.0,
+    averaging=True,
+)
 
 # Leave one out: five of the paper's six mechanisms, each switched off alone. The sixth, pooling,
 # is a matter of how many trajectories are given, not of the recipe.
@@ -106,10 +156,12 @@ VARIANTS: dict[str, Recipe] = {
     for recipe in (
         replace(PAPER, name="paper-cv-minimum", slack=0.0),
         replace(PAPER, name="paper-pooled-rows", rows="pooled"),
+        replace(SHARP, name="sharp-continuous", finite_step="taylor"),
+        replace(SHARP, name="sharp-one-support", averaging=False),
     )
 }
 
-_NAMED: dict[str, Recipe] = {PAPER.name: PAPER, **ABLATIONS, **VARIANTS}
+_NAMED: dict[str, Recipe] = {PAPER.name: PAPER, SHARP.name: SHARP, **ABLATIONS, **VARIANTS}
 
 
 def get(recipe: str | Recipe) -> Recipe:

@@ -22,6 +22,8 @@ class Moments:
     repeated: int
     moved: BoolArray  # (d,) whether the coordinate ever changed within a trajectory
     reach: FloatArray  # (d,) largest distance of a state from the origin
+    low: FloatArray  # (d,) smallest state
+    high: FloatArray  # (d,) largest state
     first: FloatArray  # (d,)
     second: FloatArray  # (d, d)
     by_trajectory: FloatArray  # (R, d)
@@ -45,6 +47,8 @@ class MomentPass:
             repeated=0,
             moved=np.zeros(d, dtype=bool),
             reach=np.zeros(d),
+            low=np.full(d, np.inf),
+            high=np.full(d, -np.inf),
             first=np.zeros(d),
             second=np.zeros((d, d)),
             by_trajectory=np.zeros((self.n_trajectories, d)),
@@ -60,6 +64,8 @@ class MomentPass:
         total.repeated += int(np.count_nonzero(~chunk.increments.any(axis=1)))
         total.moved |= chunk.increments.any(axis=0)
         np.maximum(total.reach, np.abs(x).max(axis=0), out=total.reach)
+        np.minimum(total.low, chunk.states.min(axis=0), out=total.low)
+        np.maximum(total.high, chunk.states.max(axis=0), out=total.high)
         total.first += x.sum(axis=0)
         total.second += x.T @ x
         np.add.at(total.by_trajectory, chunk.trajectory, x)
@@ -73,6 +79,8 @@ class MomentPass:
         left.repeated += right.repeated
         left.moved |= right.moved
         np.maximum(left.reach, right.reach, out=left.reach)
+        np.minimum(left.low, right.low, out=left.low)
+        np.maximum(left.high, right.high, out=left.high)
         left.first += right.first
         left.second += right.second
         left.by_trajectory += right.by_trajectory
@@ -88,7 +96,8 @@ class Cloud:
     ``frame`` is where kernels and library live, ``region`` the mean and spread of the states.
     ``covariance (d, d)`` and ``variation (d,)``, the mean squared increment over time, are in
     units of the frame; ``rank (R,)`` is the place of each trajectory when they are sorted by
-    mean position; ``worst (d,)`` is the largest increment over the typical one.
+    mean position; ``worst (d,)`` is the largest increment over the typical one; ``low`` and
+    ``high (d,)`` are the smallest and the largest state.
     """
 
     frame: Frame
@@ -98,6 +107,8 @@ class Cloud:
     rank: IntArray
     repeated: int
     worst: FloatArray
+    low: FloatArray
+    high: FloatArray
 
 
 def survey(data: Trajectories, *, standardise: bool, threads: int = 1) -> Cloud:
@@ -132,6 +143,8 @@ def survey(data: Trajectories, *, standardise: bool, threads: int = 1) -> Cloud:
         rank=rank,
         repeated=moments.repeated,
         worst=np.sqrt(moments.largest / rate),
+        low=moments.low,
+        high=moments.high,
     )
 
 

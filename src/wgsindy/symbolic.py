@@ -36,23 +36,32 @@ class LinearForm:
         values = [Expression.parse(term, self.names).value(points) for term in self.terms]
         return np.abs(self.coefficients) * np.abs(values).max(axis=1)
 
-    def text(self, field: int, shown: BoolArray, digits: int) -> str:
+    def text(
+        self, field: int, shown: BoolArray, digits: int, errors: FloatArray | None = None
+    ) -> str:
         """Write one field as a formula of the terms that are ``shown (K,)``."""
         row = self.coefficients[field]
         kept = np.flatnonzero(shown & (row != 0))
-        return join_terms([(float(row[k]), self.terms[k]) for k in kept], digits)
+        bars = None if errors is None else [float(errors[k]) for k in kept]
+        return join_terms([(float(row[k]), self.terms[k]) for k in kept], digits, bars)
 
 
-def join_terms(terms: Sequence[tuple[float, str]], digits: int) -> str:
-    """Write a sum of coefficient and term pairs.
+def join_terms(
+    terms: Sequence[tuple[float, str]], digits: int, errors: Sequence[float] | None = None
+) -> str:
+    """Write a sum of coefficient and term pairs, with standard errors if given.
 
     >>> join_terms([(1.0, "1"), (-0.51234, "x*y")], digits=3)
     '1 - 0.512*x*y'
+    >>> join_terms([(1.0, "1"), (-0.51234, "x*y")], digits=3, errors=[0.012, 0.3])
+    '(1 ± 0.012) - (0.512 ± 0.3)*x*y'
     """
     text = ""
-    for value, term in terms:
+    for position, (value, term) in enumerate(terms):
         name = f"({term})" if " + " in term else term
         number = f"{abs(value):.{digits}g}"
+        if errors is not None:
+            number = f"({number} ± {errors[position]:.2g})"
         factor = number if name == "1" else name if number == "1" else f"{number}*{name}"
         sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
         text += sign + factor

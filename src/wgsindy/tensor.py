@@ -59,6 +59,11 @@ def cholesky(tensor: FloatArray) -> FloatArray:
     return factor
 
 
+def has_root(tensor: FloatArray) -> BoolArray:
+    """Whether each tensor is positive semidefinite, by an attempt to factorise it."""
+    return _factorise(tensor)[1]
+
+
 def _factorise(tensor: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Return the factor and whether each tensor was positive semidefinite to start with."""
     n, d, _ = tensor.shape
@@ -91,6 +96,49 @@ def clip(tensor: FloatArray, floor: float = 0.0) -> FloatArray:
         "npk,nk,nqk->npq", vectors, np.maximum(values, floor), vectors, optimize=True
     )
     return clipped
+
+
+def precision(entries: FloatArray, floor: float) -> FloatArray:
+    """Independent entries ``(E, n)`` of the inverse of tensors given by theirs, ``(E, n)``.
+
+    Correlations are held back so that no coordinate has less than ``floor`` of its variance left
+    once the coordinates before it are known: an estimate may say that noise is shared entirely,
+    but weights must not believe it. Variances must be positive.
+    """
+    d = int(np.sqrt(2 * len(entries)))
+    index = {pair: e for e, pair in enumerate(pairs(d))}
+    scale = [1.0 / np.sqrt(entries[index[p, p]]) for p in range(d)]
+    largest = np.sqrt(1.0 - floor)
+    factor: dict[tuple[int, int], FloatArray] = {}
+    inverse: dict[tuple[int, int], FloatArray] = {}
+    for p in range(d):
+        for q in range(p):
+            shared = np.clip(entries[index[p, q]] * scale[p] * scale[q], -largest, largest)
+            for k in range(q):
+                shared = shared - factor[p, k] * factor[q, k]
+            factor[p, q] = shared / factor[q, q]
+        left = 1.0 - sum((factor[p, q] ** 2 for q in range(p)), np.zeros(entries.shape[1]))
+        factor[p, p] = np.sqrt(np.maximum(left, floor))
+        inverse[p, p] = 1.0 / factor[p, p]
+        for q in range(p):
+            carried = sum(factor[p, k] * inverse[k, q] for k in range(q, p))
+            inverse[p, q] = -carried / factor[p, p]
+    return np.stack(
+        [
+            sum(inverse[k, p] * inverse[k, q] for k in range(p, d)) * (scale[p] * scale[q])
+            for p, q in pairs(d)
+        ]
+    )
+
+
+def multiply(entries: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Products ``(d, n)`` of symmetric tensors, entries ``(E, n)``, with vectors ``(d, n)``."""
+    out = np.zeros_like(vectors)
+    for e, (p, q) in enumerate(pairs(len(vectors))):
+        out[p] += entries[e] * vectors[q]
+        if p != q:
+            out[q] += entries[e] * vectors[p]
+    return out
 
 
 def is_semidefinite(tensor: FloatArray, tolerance: float = 1e-12) -> BoolArray:

@@ -8,6 +8,8 @@ from math import isnan
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from wgsindy.bench.match import Curve
+from wgsindy.bench.standings import Standing, Standings, Total
 from wgsindy.bench.table import Overall, Row
 
 HEADINGS = (
@@ -67,3 +69,145 @@ def overall_sentences(summary: Overall) -> list[str]:
         f"Geometric mean of error over floor: drift {summary.ratio_drift:.2f}, tensor "
         f"{summary.ratio_tensor:.2f}.",
     ]
+
+
+PEER_HEADINGS = (
+    *("System", "Method", "Drift", "Tensor", "PSD", "recall", "false", "exact"),
+    *("cold s", "warm s", "failed"),
+)
+TOTAL_HEADINGS = (
+    *("Method", "Version", "Drift", "Tensor", "x drift", "x tensor", "shared", "PSD"),
+    *("recall", "false", "exact", "cold s", "warm s", "x cold", "x warm", "failed"),
+)
+
+
+def _support_cells(standing: Standing) -> list[str]:
+    return [
+        _number(standing.psd, 2),
+        _number(standing.recall, 2),
+        _number(standing.false_positives, 1),
+        _number(standing.exact, 2),
+    ]
+
+
+def _peer_cells(system: str, standing: Standing) -> list[str]:
+    return [
+        system,
+        standing.method,
+        _number(standing.drift),
+        _number(standing.tensor, 4),
+        *_support_cells(standing),
+        _number(standing.cold, 1),
+        _number(standing.warm),
+        str(standing.failed),
+    ]
+
+
+def _total_cells(total: Total, version: str) -> list[str]:
+    standing = total.standing
+    return [
+        standing.method,
+        version,
+        _number(standing.drift),
+        _number(standing.tensor, 4),
+        _number(total.drift, 2),
+        _number(total.tensor, 2),
+        str(total.shared),
+        *_support_cells(standing),
+        _number(standing.cold, 1),
+        _number(standing.warm),
+        _number(total.cold, 1),
+        _number(total.warm, 1),
+        f"{standing.failed} of {standing.n + standing.failed}",
+    ]
+
+
+def _peer_blocks(summary: Standings) -> tuple[list[list[str]], list[list[str]]]:
+    """Cells of the rows of systems, and of the totals."""
+    rows = [_peer_cells(row.system, standing) for row in summary.rows for standing in row.standings]
+    totals = [
+        _total_cells(total, summary.versions.get(total.standing.method, "-"))
+        for total in summary.totals
+    ]
+    return rows, totals
+
+
+def peers_tables(summary: Standings, title: str) -> list[Table]:
+    """Build the tables of rivals for a terminal: by system, and in total."""
+    rows, totals = _peer_blocks(summary)
+    return [
+        _plain_table(PEER_HEADINGS, rows, title, left=2),
+        _plain_table(TOTAL_HEADINGS, totals, peers_caption(summary), left=2),
+    ]
+
+
+def _plain_table(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], title: str, left: int
+) -> Table:
+    """Build a table whose first ``left`` columns are words and the others figures."""
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if number < left else "right", no_wrap=True)
+    for number, row in enumerate(rows):
+        ends = headings[0] == "System" and rows[number + 1 : number + 2] != []
+        table.add_row(*row, end_section=ends and rows[number + 1][0] != row[0])
+    return table
+
+
+def peers_caption(summary: Standings) -> str:
+    """Say what the columns that start with an x are relative to."""
+    reference = summary.totals[0].reference
+    return (
+        f"Over all systems: medians; x: relative to {reference}, errors as geometric means over "
+        "the cases that both finished"
+    )
+
+
+def peers_markdown(summary: Standings) -> str:
+    """Write both tables and the failed fits as Markdown."""
+    rows, totals = _peer_blocks(summary)
+    parts = [
+        _markdown(TOTAL_HEADINGS, totals, left=2),
+        peers_caption(summary) + ".\n",
+        _markdown(PEER_HEADINGS, rows, left=2),
+    ]
+    if summary.failures:
+        parts.append("Failed fits:\n\n" + "".join(f"- {text}\n" for text in summary.failures))
+    return "\n".join(parts)
+
+
+def _markdown(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
+    rule = "|---" * left + "|---:" * (len(headings) - left) + "|"
+    lines = ["| " + " | ".join(headings) + " |", rule]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def match_cells(curves: Sequence[Curve]) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows of the table of exact matches; a column a trajectory length."""
+    longest = max(len(curve.times) for curve in curves)
+    headings = ["System", "Method", *(f"length {number + 1}" for number in range(longest))]
+    rows = [
+        [
+            curve.title,
+            curve.method,
+            *(
+                f"{share:.2f} (T={time:g})"
+                for time, share in zip(curve.times, curve.shares, strict=True)
+            ),
+        ]
+        for curve in curves
+    ]
+    return headings, [row + ["-"] * (len(headings) - len(row)) for row in rows]
+
+
+def match_table(curves: Sequence[Curve], title: str) -> Table:
+    """Build the table of exact matches for a terminal."""
+    headings, rows = match_cells(curves)
+    return _plain_table(headings, rows, title, left=2)
+
+
+def match_markdown(curves: Sequence[Curve]) -> str:
+    """Write the table of exact matches as Markdown."""
+    headings, rows = match_cells(curves)
+    return _markdown(headings, rows, left=2)
