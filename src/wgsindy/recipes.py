@@ -63,7 +63,7 @@ class Recipe:
     shrinkage: float = 0.05
     noise_correction: bool = False
     cross_fit: bool = False
-    false_terms: float = 0.05
+    false_terms: float = 0.1
     degree_cost: float = 0.5
     averaging: bool = False
     finite_step: Literal["euler", "taylor"] = "euler"
