@@ -38,7 +38,8 @@ class Recipe:
     shrinkage : weight of the isotropic part mixed into the tensor read-out
     noise_correction : subtract observation noise estimated from lag-one increments
     cross_fit : build smoother and noise weights of a trajectory from the other trajectories
-    false_terms : most terms, on average, that chance may add to a field that has none
+    false_alarm : probability, at most, that chance adds a term to a drift, or to a tensor, that has
+        none of its kind
     degree_cost : nats that evidence asks for each degree of a term beyond the first
     averaging : average the drift field over supports of similar evidence; formulas stay sparse
     finite_step : take samples for an Euler chain, or correct drift and tensor for the finite step
@@ -63,7 +64,7 @@ class Recipe:
     shrinkage: float = 0.05
     noise_correction: bool = False
     cross_fit: bool = False
-    false_terms: float = 0.1
+    false_alarm: float = 0.05
     degree_cost: float = 0.5
     averaging: bool = False
     finite_step: Literal["euler", "taylor"] = "euler"
@@ -78,7 +79,7 @@ class Recipe:
         _check_range("folds", self.folds, 2, 100)
         _check_range("slack", self.slack, 0, 100)
         _check_range("shrinkage", self.shrinkage, 0, 1)
-        _check_range("false_terms", self.false_terms, 1e-12, 1)
+        _check_range("false_alarm", self.false_alarm, 1e-12, 1)
         _check_range("degree_cost", self.degree_cost, 0, 100)
         _check_together(self)
 

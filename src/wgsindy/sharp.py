@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
+from scipy.special import chdtri
 
 from wgsindy import tensor
 from wgsindy.arrays import BoolArray, FloatArray, frozen
@@ -120,7 +121,7 @@ def recover_sharp(
         entries=frozen(fields[1]),
         uncertainty=fields[2],
         signals=stages.signals(sums, final),
-        term_cost=float(stages.costs.min()),
+        term_cost=float(stages.costs(data.dimension).min()),
         quiet=final.quiet > 0,
         clipped=scores.clipped / scores.count,
         condition=condition,
@@ -205,15 +206,23 @@ class _Stages:
     recipe: Recipe
     given: BoolArray | None
 
-    @cached_property
-    def costs(self) -> FloatArray:
-        """Nats that each term costs: log(K / p), and more for each degree beyond the first."""
+    def costs(self, fields: int) -> FloatArray:
+        """Nats that each term costs ``(K,)`` in one of several fields that are searched at once.
+
+        A term that is not there gains half a chi-squared number of nats. The cost is what this
+        exceeds by chance once in 1 / false_alarm times over all terms of all fields. Degrees beyond
+        the first cost extra.
+        """
+        rate = self.recipe.false_alarm / (len(self.basis) * fields)
         extra = np.maximum(self.basis.degrees - 1.0, 0.0)
-        return np.log(len(self.basis) / self.recipe.false_terms) + self.recipe.degree_cost * extra
+        return 0.5 * float(chdtri(1, rate)) + self.recipe.degree_cost * extra
 
     def _costs_of(self, field: int) -> FloatArray:
         """Costs ``(K,)`` of one of the ``d + E`` fields."""
-        return self.costs if self.given is None else np.where(self.given[field], -SURE, SURE)
+        if self.given is not None:
+            return np.where(self.given[field], -SURE, SURE)
+        d = len(self.cloud.low)
+        return self.costs(d if field < d else len(tensor.pairs(d)))
 
     @property
     def change(self) -> FloatArray:

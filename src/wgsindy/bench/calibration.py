@@ -19,7 +19,7 @@ from wgsindy import recipes, zoo
 from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.bench.campaign import Case, Line
 from wgsindy.errors import CampaignError, RepeatedSamplesWarning
-from wgsindy.library import Basis, library
+from wgsindy.library import library
 from wgsindy.recipes import Recipe
 from wgsindy.sharp import SharpFit, recover_sharp
 from wgsindy.simulate import EulerMaruyama
@@ -35,9 +35,9 @@ def calibration_cases(
     recipe: str, seeds: Sequence[int], systems: Sequence[str] | None = None
 ) -> list[Case]:
     """Cases of all systems whose truth their library spans."""
-    chosen = [name for name in zoo.names() if is_spanned(zoo.get(name))]
+    chosen = [name for name in zoo.names() if zoo.get(name).true_coefficients() is not None]
     if systems is not None:
-        unusable = [name for name in systems if not is_spanned(zoo.get(name))]
+        unusable = [name for name in systems if zoo.get(name).true_coefficients() is None]
         if unusable:
             raise CampaignError(
                 f"the library of {unusable[0]} does not span its truth, so it has no true "
@@ -45,23 +45,6 @@ def calibration_cases(
             )
         chosen = list(systems)
     return [Case("calibration", name, recipe, seed) for name in chosen for seed in seeds]
-
-
-def is_spanned(system: System) -> bool:
-    """Whether every term of the truth is in the system's library."""
-    return set(system.generator.basis.terms) <= set(
-        library(system.library).bind(system.names).terms
-    )
-
-
-def true_coefficients(system: System, basis: Basis) -> FloatArray:
-    """Coefficients ``(d + E, K)`` of the truth in a library that spans it."""
-    truth = system.generator
-    rows = np.concatenate([truth.drift_coefficients, truth.tensor_field.coefficients])
-    out = np.zeros((len(rows), len(basis)))
-    place = [basis.terms.index(term) for term in truth.basis.terms]
-    out[:, place] = rows
-    return out
 
 
 def fitting_recipe(system: System, name: str) -> Recipe:
@@ -82,7 +65,8 @@ def run_case(case: Case) -> dict[str, Any]:
     data = system.simulate(case.seed, trajectories=case.trajectories)
     basis = library(system.library).bind(data.names)
     recipe = fitting_recipe(system, case.recipe)
-    true = true_coefficients(system, basis)
+    true = system.true_coefficients()
+    assert true is not None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepeatedSamplesWarning)
         cloud = survey(data, standardise=recipe.standardise)

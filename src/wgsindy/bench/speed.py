@@ -7,13 +7,18 @@ thread. Ratios travel between machines; seconds do not.
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
+import sys
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from wgsindy import zoo
@@ -58,19 +63,34 @@ def _seconds(task: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def time_fit(recipe: str, increments: int = 25_600, repeats: int = 5) -> Timing:
+def time_fit(
+    recipe: str, increments: int = 25_600, repeats: int = 5, library: str = LIBRARY
+) -> Timing:
     """Time fit and yardstick alternately on one thread, so that noise hits both alike."""
     from sklearn.cluster import KMeans
 
     data = _data(increments)
     cloud = survey(data, standardise=True).frame.standardise(data.states)
     with threadpool_limits(1):
-        WGSINDy(LIBRARY, recipe).fit(data)  # imports and caches are not what is measured
+        WGSINDy(library, recipe).fit(data)  # imports and caches are not what is measured
         fits, yardsticks = [], []
         for _ in range(repeats):
-            fits.append(_seconds(lambda: WGSINDy(LIBRARY, recipe).fit(data)))
+            fits.append(_seconds(lambda: WGSINDy(library, recipe).fit(data)))
             yardsticks.append(_seconds(lambda: KMeans(64, n_init=10, random_state=0).fit(cloud)))
     return Timing(data.n_increments, median(fits), median(yardsticks))
+
+
+def first_fit(recipe: str, increments: int = 25_600) -> float:
+    """Seconds from the start of a fresh process to its first result, imports included."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "paths.npy"
+        np.save(path, np.array(list(_data(increments))))
+        code = (
+            "import sys, numpy, wgsindy\n"
+            f"wgsindy.WGSINDy({LIBRARY!r}, {recipe!r}).fit(list(numpy.load(sys.argv[1])), dt=0.01)"
+        )
+        command = [sys.executable, "-c", code, str(path)]
+        return _seconds(lambda: subprocess.run(command, check=True))
 
 
 def measure_growth(recipe: str, increments: int) -> Growth:

@@ -1,4 +1,4 @@
-"""Pictures of how methods get better with more data."""
+"""Pictures of how sure a method is, and how it gets better with more data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wgsindy.bench.calibration import Reliability
 from wgsindy.bench.match import Curve
 
 if TYPE_CHECKING:
@@ -61,3 +62,27 @@ def plot_shares(curves: Sequence[Curve], axes: Axes) -> Axes:
     axes.set_xlabel("total observed time")
     axes.set_title(curves[0].title, fontsize=10)
     return axes
+
+
+def plot_reliability(bins: Sequence[Reliability]) -> Figure:
+    """Draw how often terms are there against the inclusion probability stated for them."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.6, 4.2), layout="constrained")
+    axes = figure.subplots()
+    stated = np.array([item.stated for item in bins])
+    present = np.array([item.present for item in bins])
+    count = np.array([item.count for item in bins])
+    smooth = (present * count + 1) / (count + 2)
+    error = 1.96 * np.sqrt(smooth * (1 - smooth) / (count + 2))
+    bars = np.minimum(error, [present, 1 - present])
+    axes.plot([0, 1], [0, 1], color="0.6", linestyle="--", label="calibrated")
+    axes.errorbar(stated, present, bars, color="C0", marker="o", capsize=2, label="sharp")
+    for x, y, n in zip(stated, present, count, strict=True):
+        axes.annotate(
+            f"{n}", (x, y), xytext=(5, -11), textcoords="offset points", fontsize=7, color="0.4"
+        )
+    axes.set(xlabel="stated inclusion probability", ylabel="share of terms that are there")
+    axes.set_title("Inclusion probabilities; small figures: number of terms", fontsize=9)
+    axes.legend(frameon=False, loc="upper left")
+    return figure

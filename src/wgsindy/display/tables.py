@@ -8,8 +8,10 @@ from math import isnan
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from wgsindy.bench.calibration import Calibration, Reliability
 from wgsindy.bench.match import Curve
 from wgsindy.bench.standings import Standing, Standings, Total
+from wgsindy.bench.steps import StepRow
 from wgsindy.bench.table import Overall, Row
 
 HEADINGS = (
@@ -60,15 +62,26 @@ def master_markdown(rows: Sequence[Row]) -> str:
 
 
 def overall_sentences(summary: Overall) -> list[str]:
-    """Say what the in-scope rows add up to."""
-    return [
-        f"In scope: {summary.passed} of {summary.systems} systems hold the gates on medians.",
-        f"Median drift error {summary.drift:.4f} (floor {summary.floor_drift:.4f}), "
-        f"tensor error {summary.tensor:.4f} (floor {summary.floor_tensor:.4f}), "
+    """Say what the rows add up to."""
+    sentences = [
+        f"In scope: {summary.passed} of {summary.systems} systems hold the gates on medians; "
+        f"of all rows of the paper's table, {summary.held} of {summary.rows}.",
+        f"Median drift error {summary.drift:.4f} (floor {summary.floor_drift:.4f}, ratio "
+        f"{summary.drift / summary.floor_drift:.3f}), tensor error {summary.tensor:.4f} (floor "
+        f"{summary.floor_tensor:.4f}, ratio {summary.tensor / summary.floor_tensor:.3f}), "
         f"a12 cosine {summary.cosine:.4f}.",
-        f"Geometric mean of error over floor: drift {summary.ratio_drift:.2f}, tensor "
-        f"{summary.ratio_tensor:.2f}.",
+        f"Geometric mean of error over floor: drift {summary.ratio_drift:.3f}, tensor "
+        f"{summary.ratio_tensor:.3f} in scope; drift {summary.spanned_ratio_drift:.3f}, tensor "
+        f"{summary.spanned_ratio_tensor:.3f} over all rows but Müller-Brown and SABR.",
     ]
+    terms = summary.terms
+    if terms.present:
+        sentences.append(
+            f"Terms: {terms.found} of {terms.present} true ones found "
+            f"({terms.found / terms.present:.1%}), {terms.false} of {terms.absent} others taken "
+            f"for one ({terms.false / terms.absent:.2%})."
+        )
+    return sentences
 
 
 PEER_HEADINGS = (
@@ -211,3 +224,63 @@ def match_markdown(curves: Sequence[Curve]) -> str:
     """Write the table of exact matches as Markdown."""
     headings, rows = match_cells(curves)
     return _markdown(headings, rows, left=2)
+
+
+CALIBRATION_HEADINGS = (
+    *("System", "coefficients", "covered", "rms deviation", "clustered"),
+    *("after selection", "covered", "missed"),
+)
+
+
+def _calibration_cells(row: Calibration) -> list[str]:
+    return [
+        row.system,
+        str(row.given.count),
+        f"{row.given.share:.1%}",
+        _number(row.given.deviation, 2),
+        f"{row.clustered.share:.1%}",
+        str(row.selected.count),
+        f"{row.selected.share:.1%}",
+        str(row.missed),
+    ]
+
+
+def calibration_table(rows: Sequence[Calibration], title: str) -> Table:
+    """Build the table of coverages for a terminal."""
+    return _plain_table(CALIBRATION_HEADINGS, [_calibration_cells(row) for row in rows], title, 1)
+
+
+def calibration_markdown(rows: Sequence[Calibration], bins: Sequence[Reliability]) -> str:
+    """Write coverages and inclusion probabilities as Markdown."""
+    stated = [[f"{item.stated:.3f}", f"{item.present:.3f}", str(item.count)] for item in bins]
+    return (
+        _markdown(CALIBRATION_HEADINGS, [_calibration_cells(row) for row in rows], left=1)
+        + "\n"
+        + _markdown(("stated probability", "share present", "terms"), stated, left=0)
+    )
+
+
+STEP_HEADINGS = ("System", "sampled", "dt", "recipe", "drift bias", "rms", "tensor bias", "rms")
+
+
+def _step_cells(row: StepRow) -> list[str]:
+    return [
+        row.system,
+        row.kind,
+        f"{row.dt:g}",
+        row.recipe,
+        _number(row.drift_bias, 4),
+        _number(row.drift_error, 4),
+        _number(row.tensor_bias, 4),
+        _number(row.tensor_error, 4),
+    ]
+
+
+def steps_table(rows: Sequence[StepRow], title: str) -> Table:
+    """Build the table of step biases for a terminal."""
+    return _plain_table(STEP_HEADINGS, [_step_cells(row) for row in rows], title, 4)
+
+
+def steps_markdown(rows: Sequence[StepRow]) -> str:
+    """Write the step biases as Markdown."""
+    return _markdown(STEP_HEADINGS, [_step_cells(row) for row in rows], left=4)

@@ -67,6 +67,10 @@ FAMILIES: dict[str, tuple[Callable[..., System], ...]] = {
         limits.bad_coverage,
         limits.too_large_dt,
     ),
+    "Spanning libraries": (
+        bistable.mueller_brown_spanned,
+        financial.sabr_spanned,
+    ),
     "Variants": (
         limits.duffing_degenerate,
         limits.van_der_pol_degenerate,
@@ -77,13 +81,21 @@ FAMILIES: dict[str, tuple[Callable[..., System], ...]] = {
 _FACTORIES = {factory.__name__: factory for family in FAMILIES.values() for factory in family}
 
 
-def names(*, variants: bool = False) -> list[str]:
-    """Names of the 29 systems of the table, in its order; on request the variants as well."""
+BESIDE_THE_TABLE = ("Spanning libraries", "Variants")
+
+
+def names(*, spanned: bool = False, variants: bool = False) -> list[str]:
+    """Names of the 29 systems of the table, in its order.
+
+    On request also the two whose truth no library of the paper spans, with one that does
+    (``spanned``), or everything (``variants``).
+    """
+    left_out = [] if variants else list(BESIDE_THE_TABLE[1:] if spanned else BESIDE_THE_TABLE)
     return [
         factory.__name__
         for family, factories in FAMILIES.items()
+        if family not in left_out
         for factory in factories
-        if variants or family != "Variants"
     ]
 
 

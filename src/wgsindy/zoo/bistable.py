@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy
 
 from wgsindy.simulate import EulerMaruyama
@@ -73,15 +75,25 @@ def duffing() -> System:
     )
 
 
+# Mueller and Brown (1979): amplitude, exponents of dx^2, dx dy and dy^2, centre.
+MUELLER_BROWN = (
+    (-200, -1, 0, -10, 1, 0),
+    (-100, -1, 0, -10, 0, 0.5),
+    (-170, -6.5, 11, -6.5, -0.5, 1.5),
+    (15, 0.7, 0.6, 0.7, -1, 1),
+)
+
+
+def _hills() -> list[sympy.Expr]:
+    return [
+        sympy.exp(a * (X - u) ** 2 + b * (X - u) * (Y - v) + c * (Y - v) ** 2)
+        for _, a, b, c, u, v in MUELLER_BROWN
+    ]
+
+
 def mueller_brown() -> System:
-    """Flow on the Mueller-Brown surface (Mueller and Brown 1979), which no polynomial spans."""
-    amplitude = (-200, -100, -170, 15)
-    xx, xy, yy = (-1, -1, -6.5, 0.7), (0, 0, 11, 0.6), (-10, -10, -6.5, 0.7)
-    centre_x, centre_y = (1, 0, -0.5, -1), (0, 0.5, 1.5, 1)
-    potential = sum(
-        s * sympy.exp(a * (X - u) ** 2 + b * (X - u) * (Y - v) + c * (Y - v) ** 2)
-        for s, a, b, c, u, v in zip(amplitude, xx, xy, yy, centre_x, centre_y, strict=True)
-    )
+    """Flow on the Mueller-Brown surface, which no polynomial spans."""
+    potential = sum(row[0] * hill for row, hill in zip(MUELLER_BROWN, _hills(), strict=True))
     mobility, limit = 0.004, 25
     drift = [
         sympy.Min(limit, sympy.Max(-limit, -mobility * sympy.diff(potential, s))) for s in (X, Y)
@@ -97,4 +109,17 @@ def mueller_brown() -> System:
         steps=1000,
         library="poly4",
         verdict="limit",
+    )
+
+
+def mueller_brown_spanned() -> System:
+    """The same data with the surface's own exponentials in the library, slopes left open."""
+    radial = [str(factor * hill) for hill in _hills() for factor in (1, X, Y)]
+    return replace(
+        mueller_brown(),
+        key="mueller_brown_spanned",
+        title="Müller-Brown, radial library",
+        library=("1", *radial),
+        verdict="variant",
+        stream="mueller_brown",
     )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy
 
+from wgsindy.library import library
 from wgsindy.simulate import EulerMaruyama, ExactLognormal
 from wgsindy.zoo.system import System, correlated
 
@@ -89,6 +92,20 @@ def sabr() -> System:
         steps=1600,
         library="sqrt",
         verdict="limit",
+    )
+
+
+def sabr_spanned() -> System:
+    """The same data with products of roots and powers in the library."""
+    system = sabr()
+    plain = library("sqrt").bind(system.names).terms
+    return replace(
+        system,
+        key="sabr_spanned",
+        title="SABR, products of roots",
+        library=(*plain, "f*v**2", "sqrt(f)*v**2"),
+        verdict="variant",
+        stream="sabr",
     )
 
 

@@ -13,7 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import sympy
 
+from wgsindy.arrays import FloatArray
 from wgsindy.generator import Generator
+from wgsindy.library import library as library_of
 from wgsindy.simulate import EulerMaruyama, Scheme, simulate
 from wgsindy.trajectories import Trajectories
 
@@ -35,12 +37,13 @@ class System:
     diffusion : the full tensor, ``a = sigma sigma'``
     start : initial state of every trajectory
     dt, steps : sampling interval and number of increments of a trajectory
-    library : the library that the benchmark fits it with
+    library : the library that the benchmark fits it with: a name, or formulas
     verdict : the paper's: ``pass``, ``review``, ``limit``; ``variant`` if it is not in the table
     scheme : how it is simulated
     scored : drift components that count in the drift error; all unless given
     start_spread : standard deviation of the initial state
     observe : what the observer sees of the paths, if not all of them
+    stream : the system whose random numbers it shares; its own key unless given
     """
 
     key: str
@@ -50,7 +53,7 @@ class System:
     start: tuple[float, ...]
     dt: float
     steps: int
-    library: str
+    library: str | tuple[str, ...]
     verdict: Verdict
     scheme: Scheme = field(default_factory=EulerMaruyama)
     names: tuple[str, ...] = ("x", "y")
@@ -58,6 +61,7 @@ class System:
     start_spread: float = 0.0
     observe: Callable[[Trajectories], Trajectories] | None = None
     trajectories: int = 16
+    stream: str = ""
 
     @cached_property
     def generator(self) -> Generator:
@@ -69,11 +73,25 @@ class System:
         """Whether the paper declares the system recoverable."""
         return self.verdict == "pass"
 
+    def true_coefficients(self) -> FloatArray | None:
+        """The truth ``(d + E, K)`` in terms of the declared library; None if that does not span it.
+
+        Drift components first, then the entries of the tensor.
+        """
+        terms = library_of(self.library).bind(self.names).terms
+        truth = self.generator
+        if not set(truth.basis.terms) <= set(terms):
+            return None
+        rows = np.concatenate([truth.drift_coefficients, truth.tensor_field.coefficients])
+        out = np.zeros((len(rows), len(terms)))
+        out[:, [terms.index(term) for term in truth.basis.terms]] = rows
+        return out
+
     def simulate(
         self, seed: int, *, trajectories: int | None = None, steps: int | None = None
     ) -> Trajectories:
         """Simulate and observe; the same seed gives the same data, each system has its own."""
-        rng = np.random.default_rng([seed, zlib.crc32(self.key.encode())])
+        rng = np.random.default_rng([seed, zlib.crc32((self.stream or self.key).encode())])
         n = self.trajectories if trajectories is None else trajectories
         start = np.tile(self.start, (n, 1))
         if self.start_spread:
