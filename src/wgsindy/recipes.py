@@ -64,7 +64,7 @@ class Recipe:
     shrinkage: float = 0.05
     noise_correction: bool = False
     cross_fit: bool = False
-    false_alarm: float = 0.05
+    false_alarm: float = 0.02
     degree_cost: float = 0.5
     averaging: bool = False
     finite_step: Literal["euler", "taylor"] = "euler"

@@ -51,7 +51,6 @@ FAR_POINTS = 7  # grid points a coordinate for that check
 MOSTLY_DRIFT = 0.2  # residuals below this share of the increments may be no noise at all
 LEAK_FACTOR = 4.0
 ROUNDING_LEVEL = 1e-9
-NUISANCE = 2.0  # squared standard errors at which leaving a term out costs more than it saves
 SURE = 1e6  # nats for or against a term whose presence is known
 LEAST_WEIGHT = 1e-3  # of a support whose coefficients count in the spread of the drift
 
@@ -356,7 +355,8 @@ class _Stages:
         units, entry_units = model.units, model.units[pairs].prod(axis=1)
         support = np.array([posterior.best for posterior in drift])
         joint = self._joint_problem(sums)
-        formula, given = self._refit(joint, support)
+        formula = joint.solve(support.ravel()).reshape(d, k)
+        given = joint.covariance(support.ravel()).reshape(d, k, d, k)
         slopes = scores.drift @ self.change.T
         blocks = self._entry_covariances(sums, entries, model.quiet)
         uncertainty = Uncertainty(
@@ -381,27 +381,6 @@ class _Stages:
             _selected(entries, model.quiet) * entry_units[:, None],
             uncertainty,
         )
-
-    def _refit(self, joint: Problem, support: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Fit all selected drift terms ``(d, K)`` with the full inverse of the tensor.
-
-        Shared noise lets a component learn from the residuals of the others, but also from their
-        mistakes: a weak term that another component was denied would leak into this one. So the
-        terms of this component count in the others too while it is fitted, unless the data say
-        that they are small. Returns coefficients ``(d, K)``, covariance ``(d, K, d, K)``.
-        """
-        d, k = support.shape
-        coefficients = np.zeros((d, k))
-        covariance = joint.covariance(support.ravel()).reshape(d, k, d, k)
-        for p in range(d):
-            wide = support if self.given is not None else support | support[p]
-            values = joint.solve(wide.ravel()).reshape(d, k)
-            variance = np.diag(joint.covariance(wide.ravel())).reshape(d, k)
-            kept = support | (wide & (values**2 > NUISANCE * variance))
-            coefficients[p] = joint.solve(kept.ravel()).reshape(d, k)[p]
-            own = joint.covariance(kept.ravel()).reshape(d, k, d, k)[p, :, p]
-            covariance[p, :, p] = own
-        return coefficients, covariance
 
     def _joint_problem(self, sums: Sums) -> Problem:
         """All components at once, ``d K`` coefficients."""
