@@ -38,8 +38,7 @@ class Recipe:
     shrinkage : weight of the isotropic part mixed into the tensor read-out
     noise_correction : subtract observation noise estimated from lag-one increments
     cross_fit : build smoother and noise weights of a trajectory from the other trajectories
-    false_alarm : probability, at most, that chance adds a term to a drift, or to a tensor, that has
-        none of its kind
+    false_alarm : probability, at most, that chance adds a term to a field that has none
     degree_cost : nats that evidence asks for each degree of a term beyond the first
     averaging : average the drift field over supports of similar evidence; formulas stay sparse
     finite_step : take samples for an Euler chain, or correct drift and tensor for the finite step
@@ -64,7 +63,7 @@ class Recipe:
     shrinkage: float = 0.05
     noise_correction: bool = False
     cross_fit: bool = False
-    false_alarm: float = 0.02
+    false_alarm: float = 0.01
     degree_cost: float = 0.5
     averaging: bool = False
     finite_step: Literal["euler", "taylor"] = "euler"

@@ -120,7 +120,7 @@ def recover_sharp(
         entries=frozen(fields[1]),
         uncertainty=fields[2],
         signals=stages.signals(sums, final),
-        term_cost=float(stages.costs(data.dimension).min()),
+        term_cost=float(stages.costs.min()),
         quiet=final.quiet > 0,
         clipped=scores.clipped / scores.count,
         condition=condition,
@@ -205,23 +205,20 @@ class _Stages:
     recipe: Recipe
     given: BoolArray | None
 
-    def costs(self, fields: int) -> FloatArray:
-        """Nats that each term costs ``(K,)`` in one of several fields that are searched at once.
+    @cached_property
+    def costs(self) -> FloatArray:
+        """Nats that each term costs, ``(K,)``.
 
-        A term that is not there gains half a chi-squared number of nats. The cost is what this
-        exceeds by chance once in 1 / false_alarm times over all terms of all fields. Degrees beyond
-        the first cost extra.
+        A term that is not there gains half a chi-squared number of nats. The cost is what the
+        largest of K such numbers exceeds with probability ``false_alarm``. Degrees beyond the
+        first cost extra.
         """
-        rate = self.recipe.false_alarm / (len(self.basis) * fields)
-        extra = np.maximum(self.basis.degrees - 1.0, 0.0)
-        return 0.5 * float(chdtri(1, rate)) + self.recipe.degree_cost * extra
+        chance = 0.5 * float(chdtri(1, self.recipe.false_alarm / len(self.basis)))
+        return chance + self.recipe.degree_cost * np.maximum(self.basis.degrees - 1.0, 0.0)
 
     def _costs_of(self, field: int) -> FloatArray:
         """Costs ``(K,)`` of one of the ``d + E`` fields."""
-        if self.given is not None:
-            return np.where(self.given[field], -SURE, SURE)
-        d = len(self.cloud.low)
-        return self.costs(d if field < d else len(tensor.pairs(d)))
+        return self.costs if self.given is None else np.where(self.given[field], -SURE, SURE)
 
     @property
     def change(self) -> FloatArray:
