@@ -73,12 +73,15 @@ def demo(out: OutOption = Path("demo-output")) -> None:
     system, data = zoo.get(DEMO_SYSTEM), demo_data()
     console.print(f"[bold]{system.title}[/]: {data}", highlight=False)
     started = time.perf_counter()
-    estimate = WGSINDy(system.library, "paper", random_state=0).fit(data).generator_
+    fitted = WGSINDy(system.library, "sharp").fit(data)
+    estimate = fitted.generator_
     seconds = time.perf_counter() - started
     table = Table("recovered", "true", title=f"Equations, fitted in {seconds:.2f} s")
-    for found, true in zip(estimate.equations(), system.generator.equations(), strict=True):
-        table.add_row(found, true)
+    found = estimate.equations(errors=True)
+    for pair in zip(found, system.generator.equations(), strict=True):
+        table.add_row(*pair)
     console.print(table)
+    console.print(f"Drift and tensor are {fitted.diagnostics_.verdict}.", highlight=False)
     scores = compare(estimate, system.generator, data.states)
     console.print(
         f"Relative error on the central grid: drift {scores.drift:.3f}, "

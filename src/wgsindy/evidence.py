@@ -135,9 +135,10 @@ def search(
         scores = scores - penalty(coefficients)
     order = np.argsort(-scores, kind="stable")
     weights = np.exp(scores[order] - scores[order[0]])
-    return Posterior(
-        supports[order], weights / weights.sum(), coefficients[order], float(gains[order[0]])
-    )
+    coefficients = coefficients[order]
+    # Solving many systems at once squares their condition; the one that counts is solved with care.
+    coefficients[0] = problem.solve(supports[order[0]])
+    return Posterior(supports[order], weights / weights.sum(), coefficients, float(gains[order[0]]))
 
 
 def _candidates(

@@ -459,9 +459,17 @@ def limits(name: str) -> tuple[FloatArray, FloatArray]:
     return np.full(2, -np.inf), np.full(2, np.inf)
 
 
-def test_there_are_29_systems_and_4_variants() -> None:
+def test_there_are_29_systems_2_with_another_library_and_4_variants() -> None:
     assert len(zoo.names()) == 29
-    assert len(ALL) == len(set(ALL)) == 33
+    assert len(zoo.names(spanned=True)) == 31
+    assert len(ALL) == len(set(ALL)) == 35
+
+
+@pytest.mark.parametrize("name", ["sabr", "mueller_brown"])
+def test_a_spanning_library_is_fitted_to_the_same_data(name: str) -> None:
+    np.testing.assert_array_equal(
+        zoo.get(name).simulate(4).states, zoo.get(f"{name}_spanned").simulate(4).states
+    )
 
 
 @pytest.mark.parametrize("name", ALL)
