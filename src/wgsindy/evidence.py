@@ -151,20 +151,23 @@ def _candidates(
     supports, gains = _climb(problem, costs)
     if not exhaustive or k > EXHAUSTIVE_LIMIT:
         return supports, gains
-    return _try_all(problem, costs, _certain(problem, float((gains - supports @ costs).max())))
+    reached = float((gains - supports @ costs).max())
+    return _try_all(problem, costs, _certain(problem, costs, reached))
 
 
-def _certain(problem: Problem, reached: float) -> BoolArray:
+def _certain(problem: Problem, costs: FloatArray, reached: float) -> BoolArray:
     """Terms that are in every support that counts, ``(K,)``.
 
-    No support without term k gains more than all other terms together. Where that is far below
-    the score ``reached`` already, k need not be tried.
+    No support without term k gains more than all other terms together, nor is paid more than by
+    all others whose cost is negative. Where that is far below the score ``reached`` already, k
+    need not be tried.
     """
+    paid = np.maximum(-costs, 0.0)
     others = [
         0.5 * np.sum((np.linalg.qr(np.delete(problem.root, k, axis=1))[0].T @ problem.target) ** 2)
         for k in range(len(problem))
     ]
-    return np.array(others) < reached - NEGLIGIBLE
+    return np.array(others) + paid.sum() - paid < reached - NEGLIGIBLE
 
 
 def _try_all(

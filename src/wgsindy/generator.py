@@ -197,10 +197,13 @@ class Generator:
         Raises
         ------
         DataError
-            If the generator has no error bars: a known truth, or a recipe that gives none.
+            If the generator has no error bars (a known truth, or a recipe that gives none), or
+            ``level`` is no probability.
         """
         if self.uncertainty is None:
             raise DataError("this generator has no error bars; fit with recipe='sharp'.")
+        if not 0 < level < 1:
+            raise DataError(f"the level of a band is a probability like 0.95, got {level!r}.")
         theta = self.basis.values(self._points(points))
         width = normal_quantile(level)
         drift = theta @ self.drift_coefficients.T

@@ -296,9 +296,7 @@ def _degree(node: Node) -> float:
             return sum(inner)
         case "+":
             return max(inner)
-        case "sqrt":
-            return inner[0] / 2
-    return max(1.0, *inner)
+    return inner[0] / 2 if node.name == "sqrt" else max(1.0, *inner)
 
 
 def basis_of(expressions: Sequence[Expression], names: Sequence[str]) -> Basis:

@@ -39,7 +39,8 @@ from wgsindy.uncertainty import Uncertainty, clustered_covariance
 FEWEST_PASSES, MOST_PASSES = 3, 10
 SAME_WEIGHTS = 0.02  # relative change of the tensor that is not worth another pass
 CACHED_NUMBERS = 150_000
-SWEEPS = 2
+SWEEPS = 2  # over the entries of the tensor
+MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree
 SLACK_FALLING = 5.0  # while slack falls by this factor, drift near zero noise is still improving
 FIRST_LEAST = (
     0.1  # smallest noise until residuals have told how far the tensor formula can be trusted
@@ -229,14 +230,25 @@ class _Stages:
     ) -> list[Posterior]:
         """Component by component, given the others: where noise is shared, they tell of it."""
         current = model.drift.copy()
-        found: list[Posterior] = []
-        for sweep in range(SWEEPS if thorough else 1):
-            found = []
-            for p in range(len(current)):
-                problem = self._component(sums, current, p)
-                exhaustive = thorough and sweep == SWEEPS - 1
-                found.append(search(problem, self._costs_of(p), exhaustive=exhaustive))
-                current[p] = self._estimate(found[p]) @ self.change
+        if not thorough:
+            return self._sweep_drift(sums, current, exhaustive=False)
+        for _ in range(MOST_SWEEPS):
+            before = current.copy()
+            self._sweep_drift(sums, current, exhaustive=False)
+            if np.abs(current - before).max() <= SETTLED * np.abs(current).max(initial=0.0):
+                break
+        return self._sweep_drift(sums, current, exhaustive=True)
+
+    def _sweep_drift(self, sums: Sums, current: FloatArray, *, exhaustive: bool) -> list[Posterior]:
+        """Choose every component, given the others of ``current (d, K)``; then replace them all.
+
+        All at once and not one after the other, so that their order does not matter.
+        """
+        found = [
+            search(self._component(sums, current, p), self._costs_of(p), exhaustive=exhaustive)
+            for p in range(len(current))
+        ]
+        current[:] = np.array([self._estimate(posterior) for posterior in found]) @ self.change
         return found
 
     def _component(self, sums: Sums, current: FloatArray, p: int) -> Problem:
@@ -264,22 +276,27 @@ class _Stages:
         inclusion = np.zeros((len(pairs), k))
         found: dict[int, Posterior] = {}
         # Variances first: they say which terms a covariance can be expected to have.
-        order = sorted(range(len(pairs)), key=lambda e: pairs[e][0] != pairs[e][1])
+        variances = [e for e, (p, q) in enumerate(pairs) if p == q]
+        covariances = [e for e, (p, q) in enumerate(pairs) if p != q]
         for sweep in range(SWEEPS if thorough else 1):
-            for e in order:
-                p, q = pairs[e]
-                problem = Problem.from_sums(sums.entry_gram[e], sums.entry_cross[e], self.change)
-                others = np.delete(inclusion, e, axis=0).sum(axis=0) / max(len(pairs) - 1, 1)
-                # That noise has a mean level says nothing about its being shared.
-                others[self.basis.degrees == 0] = 0.0
-                found[e] = search(
-                    problem,
-                    self._costs_of(d + e) - SHARED_BONUS * others,
-                    self._negative_beyond if p == q else self._indefinite_beyond(found, p, q),
-                    exhaustive=thorough and sweep == SWEEPS - 1,
-                )
-                inclusion[e] = found[e].inclusion
+            for group in (variances, covariances):
+                before = inclusion.copy()
+                for e in group:
+                    p, q = pairs[e]
+                    found[e] = search(
+                        Problem.from_sums(sums.entry_gram[e], sums.entry_cross[e], self.change),
+                        self._costs_of(d + e) - self._shared_bonus(before, e),
+                        self._negative_beyond if p == q else self._indefinite_beyond(found, p, q),
+                        exhaustive=thorough and sweep == SWEEPS - 1,
+                    )
+                    inclusion[e] = found[e].inclusion
         return [found[e] for e in range(len(pairs))]
+
+    def _shared_bonus(self, inclusion: FloatArray, e: int) -> FloatArray:
+        """Nats off for terms ``(K,)`` that the other entries ``(E, K)`` have."""
+        others = np.delete(inclusion, e, axis=0).sum(axis=0) / max(len(inclusion) - 1, 1)
+        # That noise has a mean level says nothing about its being shared.
+        return np.where(self.basis.degrees == 0, 0.0, SHARED_BONUS * others)
 
     def _negative_beyond(self, coefficients: FloatArray) -> FloatArray:
         """Nats against variances ``(M, K)`` that turn negative beyond the data."""

@@ -108,17 +108,20 @@ def precision(entries: FloatArray, floor: float) -> FloatArray:
     d = int(np.sqrt(2 * len(entries)))
     index = {pair: e for e, pair in enumerate(pairs(d))}
     scale = [1.0 / np.sqrt(entries[index[p, p]]) for p in range(d)]
-    largest = np.sqrt(1.0 - floor)
     factor: dict[tuple[int, int], FloatArray] = {}
     inverse: dict[tuple[int, int], FloatArray] = {}
     for p in range(d):
+        known = np.zeros(entries.shape[1])
         for q in range(p):
-            shared = np.clip(entries[index[p, q]] * scale[p] * scale[q], -largest, largest)
+            shared = entries[index[p, q]] * scale[p] * scale[q]
             for k in range(q):
                 shared = shared - factor[p, k] * factor[q, k]
             factor[p, q] = shared / factor[q, q]
-        left = 1.0 - sum((factor[p, q] ** 2 for q in range(p)), np.zeros(entries.shape[1]))
-        factor[p, p] = np.sqrt(np.maximum(left, floor))
+            known = known + factor[p, q] ** 2
+        factor[p, p] = np.sqrt(np.maximum(1.0 - known, floor))
+        held = np.sqrt(np.minimum(1.0, (1.0 - floor) / np.maximum(known, 1.0 - floor)))
+        for q in range(p):
+            factor[p, q] = factor[p, q] * held
         inverse[p, p] = 1.0 / factor[p, p]
         for q in range(p):
             carried = sum(factor[p, k] * inverse[k, q] for k in range(q, p))
