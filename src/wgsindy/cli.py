@@ -137,22 +137,14 @@ def bench_table(
     """
     from wgsindy import recipes
     from wgsindy.bench import table
-    from wgsindy.bench.campaign import Store, run_campaign
     from wgsindy.display.tables import master_markdown, master_table, overall_sentences
     from wgsindy.files import write_atomically
 
     name = recipes.get(recipe).name
     cases = table.table_cases(name, parse_seeds(seeds), systems, trajectories)
     started = time.perf_counter()
-    with _progress() as progress:
-        task = progress.add_task(f"table, recipe {name}", total=len(cases))
-        lines = run_campaign(
-            cases,
-            table.run_case,
-            Store(out / f"table-{name}.jsonl"),
-            jobs=jobs,
-            progress=lambda done, total: progress.update(task, completed=done, total=total),
-        )
+    title, store = f"table, recipe {name}", out / f"table-{name}.jsonl"
+    lines = _campaign(title, cases, table.run_case, store, jobs)
     rows = table.summarise(lines)
     # Columns of figures are not for wrapping: on a narrow terminal let lines run over.
     wide = Console(width=max(console.width, 130))

@@ -127,6 +127,24 @@ def test_a_linear_process_is_recovered_within_its_error_bars(d: int) -> None:
     assert found.diagnostics_.clipped_fraction == 0.0
 
 
+@pytest.mark.parametrize("shared", [-0.45, -0.48, 0.9])
+@pytest.mark.parametrize("recipe", [SHARP, FORMULA], ids=lambda recipe: recipe.name)
+def test_components_that_share_their_noise_agree_on_a_fit(shared: float, recipe: Recipe) -> None:
+    # Given the other two, each of three components with correlations near -1/2 has hardly any
+    # noise left, and takes over whatever the others got wrong: replacing all three at once by
+    # what each would be, given the others as they were, would run away.
+    root = np.linalg.cholesky(np.full((3, 3), shared) + (1 - shared) * np.eye(3))
+    noise = 0.1 * np.random.default_rng(0).normal(size=(1500, 16, 3)) @ root.T
+    paths = np.zeros((16, 1501, 3))
+    for n in range(1500):
+        paths[:, n + 1] = 0.98 * paths[:, n] + noise[n]
+    found = fit(Trajectories(list(paths), 0.01), "poly2", recipe)
+    rows = [row for row in found.coefficients if row.target.startswith("b")]
+    assert [(row.target, row.term) for row in rows] == [("b1", "x"), ("b2", "y"), ("b3", "z")]
+    for row in rows:
+        assert abs(row.value + 2.0) < 4.5 * row.std_error
+
+
 def test_many_candidate_terms_do_not_hide_the_few() -> None:
     # 28 terms: too many to try every support.
     data = zoo.get("rotational_ou").simulate(seed=3)

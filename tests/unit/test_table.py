@@ -128,3 +128,35 @@ def test_far_outside_finds_a_tensor_that_is_only_valid_inside() -> None:
     field = TensorField("entries", entries, 0.0, np.ones(2))
     broken = Generator(basis, np.zeros((2, len(basis))), field)
     assert table.psd_far_outside(broken, states) < 1.0
+
+
+def test_all_rows_of_the_table_count_for_the_gates_and_all_but_two_for_the_floor() -> None:
+    rows = table.summarise(
+        lines("rotational_ou", [0.1])  # twice its floor
+        + lines("gbm_2d", [0.9])  # 18 times, and through the gate
+        + lines("sabr", [5.0])  # outside its library
+        + lines("sabr_spanned", [0.1])  # beside the table
+    )
+    summary = table.overall(rows)
+    assert summary is not None
+    assert (summary.rows, summary.held) == (3, 1)
+    assert summary.spanned_ratio_drift == pytest.approx(np.sqrt(2 * 18))
+
+
+def test_terms_are_counted_against_the_truth() -> None:
+    counts = {"terms_present": 4, "terms_found": 3, "terms_absent": 10, "terms_false": 1}
+    rows = table.summarise(
+        lines("rotational_ou", [0.1, 0.2], **counts) + lines("van_der_pol", [0.1])
+    )
+    summary = table.overall(rows)
+    assert summary is not None
+    assert summary.terms == table.Terms(present=8, found=6, absent=20, false=2)
+    assert "6 of 8 true ones found (75.0%), 2 of 20 others" in overall_sentences(summary)[-1]
+
+
+def test_a_real_sharp_case_counts_its_terms() -> None:
+    figures = table.run_case(Case("table", "rotational_ou", "sharp", 0))
+    # Two terms a drift component and two constant variances, of five fields with six terms.
+    assert (figures["terms_present"], figures["terms_absent"]) == (6, 24)
+    assert (figures["terms_found"], figures["terms_false"]) == (6, 0)
+    assert "terms_present" not in table.run_case(Case("table", "rotational_ou", "paper", 0))
