@@ -124,7 +124,8 @@ _OPERATORS: dict[type[ast.operator], str] = {
 def _constant(number: float) -> Node:
     if not math.isfinite(float(number)):
         raise OverflowError("it contains a number beyond floating point")
-    return Node("constant", number=float(number))
+    # Adding zero makes a negative zero a plain one: 1 / -0 would not be what its text says.
+    return Node("constant", number=float(number) + 0.0)
 
 
 def _sum(*terms: Node) -> Node:

@@ -26,7 +26,7 @@ TENSOR_WEIGHT_FLOOR = 0.25
 # Drift weights may follow the formula further down, as far as the residuals agree: below this
 # share of the mean noise, a variance is added that makes them most likely.
 LOW_NOISE = 0.3
-SLACK_GRID = 10.0 ** np.arange(-10.0, -0.75, 0.5)
+SLACK_GRID = 10.0 ** np.arange(-10.0, 0.25, 0.5)
 LEAST_UNSHARED = 0.01  # share of its noise that a coordinate must be given for itself
 
 _SCRATCH = Scratch()

@@ -41,7 +41,7 @@ SAME_WEIGHTS = 0.02  # relative change of the tensor that is not worth another p
 CACHED_NUMBERS = 150_000
 SWEEPS = 2  # over the entries of the tensor
 MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree
-SLACK_FALLING = 5.0  # while slack falls by this factor, drift near zero noise is still improving
+SAME_SLACK = 5.0  # factor by which slack may change between passes that agree
 FIRST_LEAST = (
     0.1  # smallest noise until residuals have told how far the tensor formula can be trusted
 )
@@ -159,8 +159,8 @@ def _settled(
     largest = np.abs(used.entries).max(axis=1, keepdims=True)
     moving = np.abs(later.in_units(used.units).entries - used.entries) > SAME_WEIGHTS * largest
     asked = sums.slack_likelihood.any(axis=1)  # there are samples of low noise
-    falling = asked & (later.slack < (used.least + used.slack) / SLACK_FALLING)
-    return not (moving.any() or falling.any())
+    change = np.abs(np.log(later.slack / (used.least + used.slack)))
+    return not (moving.any() or (asked & (change > np.log(SAME_SLACK))).any())
 
 
 def _in_own_noise(model: WorkingModel, sums: Sums) -> WorkingModel:
@@ -240,15 +240,17 @@ class _Stages:
         return self._sweep_drift(sums, current, exhaustive=True)
 
     def _sweep_drift(self, sums: Sums, current: FloatArray, *, exhaustive: bool) -> list[Posterior]:
-        """Choose every component, given the others of ``current (d, K)``; then replace them all.
+        """Choose every component, given the others of ``current (d, K)``, which it replaces.
 
-        All at once and not one after the other, so that their order does not matter.
+        Two components are replaced at once, so that their order does not matter. With more of them
+        that may run away, and they are replaced one after the other.
         """
-        found = [
-            search(self._component(sums, current, p), self._costs_of(p), exhaustive=exhaustive)
-            for p in range(len(current))
-        ]
-        current[:] = np.array([self._estimate(posterior) for posterior in found]) @ self.change
+        known = current.copy() if len(current) <= 2 else current
+        found = []
+        for p in range(len(current)):
+            problem = self._component(sums, known, p)
+            found.append(search(problem, self._costs_of(p), exhaustive=exhaustive))
+            current[p] = self._estimate(found[p]) @ self.change
         return found
 
     def _component(self, sums: Sums, current: FloatArray, p: int) -> Problem:

@@ -36,7 +36,7 @@ QUANTILE = float(stats.norm.isf(FALSE_ALARM / 2))
 COARSE = 0.05
 
 
-def fit(data: Trajectories, terms: str, recipe: Recipe = PAPER) -> Generator:
+def fit(data: Trajectories, terms: str | tuple[str, ...], recipe: Recipe = PAPER) -> Generator:
     return WGSINDy(terms, recipe).fit(data).generator_
 
 

@@ -50,12 +50,15 @@ def system_data(name: str) -> Trajectories:
     return zoo.get(name).simulate(seed=0, trajectories=8, steps=800)
 
 
-def library_of(name: str) -> str:
+def library_of(name: str) -> str | tuple[str, ...]:
     return "poly2" if name == "coupled" else zoo.get(name).library
 
 
 def fit(
-    data: Trajectories, terms: str = "poly2", recipe: Recipe = PAPER, threads: int = 1
+    data: Trajectories,
+    terms: str | tuple[str, ...] = "poly2",
+    recipe: Recipe = PAPER,
+    threads: int = 1,
 ) -> Generator:
     return WGSINDy(terms, recipe, threads=threads).fit(data).generator_
 

@@ -733,3 +733,15 @@ def test_the_survey_knows_the_range_of_the_states() -> None:
 )
 def test_degrees_say_how_complicated_a_term_is(terms: list[str], degrees: list[float]) -> None:
     assert library(terms).bind(("x", "y")).degrees.tolist() == degrees
+
+
+def test_a_library_that_cannot_carry_the_noise_does_not_make_the_drift_look_sure() -> None:
+    # Constant noise, but no constant in the library: weights must not follow what is left.
+    rng = np.random.default_rng(0)
+    paths = np.zeros((16, 1001, 1))
+    for n in range(1000):
+        paths[:, n + 1] = 0.98 * paths[:, n] + 0.1 * rng.normal(size=(16, 1))
+    data = Trajectories(list(paths), 0.01)
+    poor, full = (fit(data, terms).coefficients[0] for terms in (["x"], ["1", "x"]))
+    assert (poor.target, poor.term) == (full.target, full.term) == ("b1", "x")
+    assert poor.std_error == pytest.approx(full.std_error, rel=0.1)
