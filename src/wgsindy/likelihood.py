@@ -111,8 +111,9 @@ def evaluate(model: WorkingModel, chunk: Chunk) -> Local:
     excess: FloatArray | float = 0.0
     if model.lifted.any():
         second = second_order(model, states, drift, entries)
-        steps -= np.where(model.lifted[:, None], second.mean, 0.0) * dt**2
-        excess = second.covariance * dt if model.widened else 0.0
+        valid = second.validity(dt)
+        steps -= np.where(model.lifted[:, None], second.mean, 0.0) * dt**2 * valid
+        excess = second.covariance * dt * valid if model.widened else 0.0
     return Local(theta, dt, steps, steps - drift * dt, entries, excess, kept)
 
 
@@ -141,6 +142,15 @@ class SecondOrder(NamedTuple):
     mean: FloatArray
     covariance: FloatArray
     jacobian: FloatArray
+
+    def validity(self, dt: FloatArray) -> FloatArray:
+        """Share of the correction to apply, ``(n,)``: less where a step is no longer small.
+
+        Beyond |J| dt = 1 the expansion says nothing, and a correction larger than what it corrects
+        would grow from pass to pass.
+        """
+        size = np.sqrt(np.einsum("pqn,pqn->n", self.jacobian, self.jacobian))
+        return 1.0 / np.maximum(1.0, size * dt)
 
 
 def second_order(

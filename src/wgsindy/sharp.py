@@ -18,7 +18,7 @@ from scipy.special import chdtri
 from wgsindy import tensor
 from wgsindy.arrays import BoolArray, FloatArray, frozen
 from wgsindy.engine import Pass, Total, reduce
-from wgsindy.errors import LibraryError
+from wgsindy.errors import DataError, LibraryError
 from wgsindy.evidence import Penalty, Posterior, Problem, search
 from wgsindy.library import Basis
 from wgsindy.likelihood import (
@@ -345,8 +345,19 @@ class _Stages:
         entries: list[Posterior],
         number: int,
     ) -> WorkingModel:
-        """Take over what was selected."""
+        """Take over what was selected.
+
+        Raises
+        ------
+        DataError
+            If the passes run away instead of settling.
+        """
         fitted = np.array([self._estimate(posterior) for posterior in drift]) @ self.change
+        if not (np.isfinite(fitted).all() and np.isfinite(sums.residual).all()):
+            raise DataError(
+                "the fit runs away: with this library, weights and residuals drive each other out "
+                "of range. Use a smaller library, or recipe='paper'."
+            )
         if number == 0:
             return replace(model, drift=fitted)
         return replace(
@@ -429,7 +440,7 @@ class _Stages:
         spread = []
         for p, posterior in enumerate(drift):
             problem = self._component(sums, model.drift, p)
-            counted = posterior.weights > LEAST_WEIGHT
+            counted = posterior.weights >= min(LEAST_WEIGHT, posterior.weights[0])
             weights = posterior.weights[counted] / posterior.weights[counted].sum()
             within = [problem.covariance(support) for support in posterior.supports[counted]]
             apart = posterior.coefficients[counted] - posterior.mean

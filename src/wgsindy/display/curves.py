@@ -79,9 +79,8 @@ def plot_reliability(bins: Sequence[Reliability]) -> Figure:
     axes.plot([0, 1], [0, 1], color="0.6", linestyle="--", label="calibrated")
     axes.errorbar(stated, present, bars, color="C0", marker="o", capsize=2, label="sharp")
     for x, y, n in zip(stated, present, count, strict=True):
-        axes.annotate(
-            f"{n}", (x, y), xytext=(5, -11), textcoords="offset points", fontsize=7, color="0.4"
-        )
+        side, align = (-7, "right") if x > 0.9 else (7, "left")
+        axes.annotate(f"{n}", (x, y), (side, -3), textcoords="offset points", ha=align, fontsize=7)
     axes.set(xlabel="stated inclusion probability", ylabel="share of terms that are there")
     axes.set_title("Inclusion probabilities; small figures: number of terms", fontsize=9)
     axes.legend(frameon=False, loc="upper left")
