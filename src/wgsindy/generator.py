@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from wgsindy import modelfile, readouts, symbolic, tensor
 from wgsindy.arrays import BoolArray, FloatArray, frozen
+from wgsindy.density import LogDensity
 from wgsindy.errors import DataError
 from wgsindy.expressions import Expression
 from wgsindy.library import Basis, Frame
@@ -28,6 +29,8 @@ from wgsindy.uncertainty import Uncertainty, normal_quantile
 
 if TYPE_CHECKING:
     import sympy
+
+DIFFERENCE = 1e-5  # step of numerical derivatives, relative to the largest coordinate
 
 
 class Coefficient(NamedTuple):
@@ -180,6 +183,28 @@ class Generator:
     def antisymmetric_drift(self, points: ArrayLike) -> FloatArray:
         """Field anti(J)(x) x ``(n, d)``: the rotating part of the drift, to first order."""
         return readouts.antisymmetric_drift(self._points(points), self.drift_jacobian(points))
+
+    def diffusion_divergence(self, points: ArrayLike) -> FloatArray:
+        """sum_q d a_pq / d x_q ``(n, d)``, by central differences: the read-out has kinks."""
+        x = self._points(points)
+        out = np.zeros_like(x)
+        sizes = np.abs(x).max(axis=0, initial=0.0)
+        for q, width in enumerate(DIFFERENCE * np.where(sizes > 0, sizes, 1.0)):
+            ahead, behind = x.copy(), x.copy()
+            ahead[:, q] += width
+            behind[:, q] -= width
+            out += (self.diffusion(ahead) - self.diffusion(behind))[:, :, q] / (2 * width)
+        return out
+
+    def current_velocity(self, points: ArrayLike, density: LogDensity) -> FloatArray:
+        """Velocity of the stationary current ``(n, d)``; zero for a reversible process.
+
+        ``density`` is that of the states, see :func:`wgsindy.density.fit_density`.
+        """
+        x = self._points(points)
+        return readouts.current_velocity(
+            self.drift(x), self.diffusion(x), self.diffusion_divergence(x), density.slope(x)
+        )
 
     def _needs_plane(self, what: str, instead: str) -> None:
         if self.dimension != 2:

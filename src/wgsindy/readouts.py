@@ -34,3 +34,14 @@ def antisymmetric_drift(points: FloatArray, jacobian: FloatArray) -> FloatArray:
     diagnostic of rotation only.
     """
     return np.einsum("npq,nq->np", rotation(jacobian), points)
+
+
+def current_velocity(
+    drift: FloatArray, diffusion: FloatArray, divergence: FloatArray, slope: FloatArray
+) -> FloatArray:
+    """Velocity of the stationary current, J / pi = b - (div a + a grad log pi) / 2, ``(n, d)``.
+
+    ``divergence (n, d)`` has the components sum_q d a_pq / d x_q, ``slope (n, d)`` is the gradient
+    of the log-density. It is zero for a reversible process.
+    """
+    return drift - (divergence + np.einsum("npq,nq->np", diffusion, slope)) / 2

@@ -21,7 +21,8 @@ class Recipe:
     name : what to call it
     standardise : divide each coordinate by its standard deviation after subtracting its mean
     n_centres : number of kernel centres
-    bandwidth : kernels shaped by the covariance of the states, or isotropic
+    bandwidth : kernels shaped by the covariance of the states, by the diagonal of its inverse (a
+        slip of the authors' release, for the errata), or isotropic
     bandwidth_factor : bandwidth over the median distance between neighbouring centres
     local_order : degree of the local polynomial whose intercept is the weak row
     drift_square : subtract the finite-step term b b' dt from the tensor targets
@@ -48,7 +49,7 @@ class Recipe:
     name: str = "paper"
     standardise: bool = True
     n_centres: int = 64
-    bandwidth: Literal["covariance", "isotropic"] = "covariance"
+    bandwidth: Literal["covariance", "diagonal", "isotropic"] = "covariance"
     bandwidth_factor: float = 1.5
     local_order: Literal[0, 1, 2] = 2
     drift_square: bool = True
@@ -150,18 +151,71 @@ ABLATIONS: dict[str, Recipe] = {
     )
 }
 
-# Where the paper leaves a choice open, the other choice.
+SHARP_ABLATIONS: dict[str, Recipe] = {
+    recipe.name: recipe
+    for recipe in (
+        replace(SHARP, name="sharp-one-support", averaging=False),
+        replace(SHARP, name="sharp-no-degree-cost", degree_cost=0.0),
+    )
+}
+
+# The scalar estimator, component by component in raw coordinates: where the paper's ladder starts.
+NAIVE = Recipe(
+    name="naive",
+    standardise=False,
+    bandwidth="isotropic",
+    local_order=0,
+    solver="stlsq",
+    rows="pooled",
+    gls="none",
+    tensor="entries",
+    shrinkage=0.0,
+)
+
+
+def _grafted(*steps: tuple[str, dict[str, Any]]) -> dict[str, Recipe]:
+    """Return the recipes that arise when changes are made one after the other."""
+    found, recipe = {NAIVE.name: NAIVE}, NAIVE
+    for name, changes in steps:
+        recipe = found[name] = replace(recipe, name=name, **changes)
+    return found
+
+
+# The paper's mechanisms added one by one; the last step is the paper's recipe under another name.
+LADDER: dict[str, Recipe] = _grafted(
+    ("ladder-kernels", {"standardise": True, "bandwidth": "covariance"}),
+    ("ladder-local-polynomial", {"local_order": 2}),
+    ("ladder-adaptive-lasso", {"solver": "adaptive_lasso"}),
+    ("ladder-cholesky", {"tensor": "cholesky", "shrinkage": 0.05}),
+    ("ladder-gls", {"gls": "diagonal", "rows": "trajectory"}),
+)
+
+# Where the paper leaves a choice open, the other choice; and what its release does instead.
 VARIANTS: dict[str, Recipe] = {
     recipe.name: recipe
     for recipe in (
         replace(PAPER, name="paper-cv-minimum", slack=0.0),
         replace(PAPER, name="paper-pooled-rows", rows="pooled"),
+        replace(PAPER, name="paper-noise", noise_correction=True),
+        replace(PAPER, name="paper-no-shrinkage", shrinkage=0.0),
+        replace(PAPER, name="paper-diagonal-kernel", bandwidth="diagonal"),
         replace(SHARP, name="sharp-continuous", finite_step="taylor"),
-        replace(SHARP, name="sharp-one-support", averaging=False),
     )
 }
 
-_NAMED: dict[str, Recipe] = {PAPER.name: PAPER, SHARP.name: SHARP, **ABLATIONS, **VARIANTS}
+_NAMED: dict[str, Recipe] = {
+    PAPER.name: PAPER,
+    SHARP.name: SHARP,
+    **ABLATIONS,
+    **SHARP_ABLATIONS,
+    **LADDER,
+    **VARIANTS,
+}
+
+
+def names() -> list[str]:
+    """Names that :func:`get` knows."""
+    return list(_NAMED)
 
 
 def get(recipe: str | Recipe) -> Recipe:

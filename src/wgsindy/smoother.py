@@ -182,8 +182,10 @@ def build_smoother(
         centres,
         cloud.covariance,
         recipe.bandwidth_factor,
-        shaped=recipe.bandwidth == "covariance",
+        shaped=recipe.bandwidth != "isotropic",
     )
+    if recipe.bandwidth == "diagonal":
+        bandwidth = np.diag(1.0 / np.diag(np.linalg.inv(bandwidth)))
     whitening = np.linalg.inv(np.linalg.cholesky(bandwidth))
     local = Monomials.up_to(recipe.local_order, dimension=data.dimension)
     wide = Monomials.up_to(2 * recipe.local_order, dimension=data.dimension)

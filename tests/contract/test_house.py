@@ -28,6 +28,7 @@ ROOMS = (
     "recipes",
     "engine",
     "survey",
+    "density",
     "smoother",
     "tensor",
     "selection",

@@ -8,24 +8,55 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
+from multiprocessing.connection import wait as wait_for_any
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple
 
 import wgsindy
 from wgsindy.errors import CampaignError, WgsindyError
+from wgsindy.files import write_atomically
+
+DIGITS = 6
 
 
 @dataclass(frozen=True)
 class Case:
-    """One fit of a campaign."""
+    """One fit of a campaign.
+
+    ``steps`` 0 stands for the number that the system declares. ``options`` are whatever else an
+    experiment varies, as pairs in a fixed order.
+    """
 
     experiment: str
     system: str
     recipe: str
     seed: int
     trajectories: int = 16
+    steps: int = 0
+    options: tuple[tuple[str, float | str], ...] = ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The options by name."""
+        return dict(self.options)
+
+    def to_json(self) -> dict[str, Any]:
+        """What is stored: defaults are left out."""
+        given = {
+            item.name: getattr(self, item.name)
+            for item in fields(self)
+            if item.default is MISSING or getattr(self, item.name) != item.default
+        }
+        return given | ({"options": self.settings} if self.options else {})
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Case:
+        """Read what :meth:`to_json` wrote."""
+        options = tuple(dict(content.get("options", {})).items())
+        return cls(**{**content, "options": options})
 
 
 class Line(NamedTuple):
@@ -71,22 +102,21 @@ class Store:
         for text in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 content = json.loads(text)
-                case = Case(**content["case"])
+                case = Case.from_json(content["case"])
                 line = Line(case, content["code"], content.get("result"), content.get("error"))
             except (json.JSONDecodeError, KeyError, TypeError):
                 continue
             found.append(line)
         return found
 
+    def latest(self, cases: Iterable[Case]) -> list[Line]:
+        """The last line of each case that has one, in the order of the cases, of any code."""
+        found = {line.case: line for line in self.lines()}
+        return [found[case] for case in dict.fromkeys(cases) if case in found]
+
     def append(self, line: Line) -> None:
         """Add one line and see it to the disk."""
-        content = {
-            "case": asdict(line.case),
-            "code": line.code,
-            "result": line.result,
-            "error": line.error,
-        }
-        text = json.dumps(content, separators=(",", ":")) + "\n"
+        text = _as_text(line)
         with open(self.path, "a+b") as file:
             if file.tell() > 0:
                 file.seek(-1, os.SEEK_END)
@@ -95,6 +125,27 @@ class Store:
             file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
+
+    def compact(self) -> None:
+        """Keep the last line of each case only, sorted, so that a version of it is small."""
+        kept = {line.case: line for line in self.lines()}
+        ordered = sorted(_as_text(line) for line in kept.values())
+        write_atomically(self.path, "".join(ordered))
+
+
+def _as_text(line: Line) -> str:
+    content: dict[str, Any] = {"case": line.case.to_json(), "code": line.code}
+    content |= {"result": line.result} if line.error is None else {"error": line.error}
+    return json.dumps(content, separators=(",", ":")) + "\n"
+
+
+def rounded(value: Any) -> Any:
+    """Round every number in a result to six digits: what is stored is what is read."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def run_campaign(
@@ -135,7 +186,7 @@ def _finished(todo: Sequence[Case], work: Work, jobs: int) -> Iterable[Line]:
         return
     # Spawned workers start clean: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_one_thread) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare_worker) as pool:
         waiting: set[Future[Line]] = {pool.submit(_run, work, case) for case in todo}
         try:
             while waiting:
@@ -147,8 +198,22 @@ def _finished(todo: Sequence[Case], work: Work, jobs: int) -> Iterable[Line]:
             raise
 
 
+def _prepare_worker() -> None:
+    """End with the campaign, even a killed one, and calculate with one thread."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    _one_thread()
+
+
+def _end_with(sentinel: int) -> None:
+    """Leave at once when the process behind the sentinel is gone: nobody waits for the result."""
+    wait_for_any([sentinel])
+    os._exit(1)
+
+
 def _one_thread() -> None:
-    """Leave the cores to the cases: each worker calculates with one thread."""
+    """Leave the cores to the cases."""
     import numpy as np  # noqa: F401 - loads the thread pools that are to be limited
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_limits
@@ -158,6 +223,6 @@ def _one_thread() -> None:
 
 def _run(work: Work, case: Case) -> Line:
     try:
-        return Line(case, code_version(), work(case), None)
+        return Line(case, code_version(), rounded(work(case)), None)
     except WgsindyError as error:
         return Line(case, code_version(), None, f"{type(error).__name__}: {error}")

@@ -1,0 +1,55 @@
+"""The experiments of the evidence: a name, the cases, the work, and the file of their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wgsindy.bench import (
+    ablation,
+    circulation,
+    coefficients,
+    convergence,
+    datasheets,
+    errata,
+    fits,
+    ladder,
+    leverage,
+    nulls,
+    observation_noise,
+    proxies,
+    table,
+)
+from wgsindy.bench.campaign import Case, Work
+from wgsindy.bench.scope import Scope
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Cases that one function works off into one file; several experiments may share both."""
+
+    name: str
+    cases: Callable[[Scope], list[Case]]
+    work: Work
+    store: str
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment("table", table.evidence_cases, table.run_case, "table"),
+        Experiment("ladder", ladder.ladder_cases, fits.run_case, "fits"),
+        Experiment("ablation", ablation.ablation_cases, fits.run_case, "fits"),
+        Experiment("baselines", proxies.proxy_cases, fits.run_case, "fits"),
+        Experiment("nulls", nulls.null_cases, fits.run_case, "fits"),
+        Experiment("convergence", convergence.convergence_cases, fits.run_case, "fits"),
+        Experiment(
+            "coefficients", coefficients.coefficient_cases, coefficients.run_case, "coefficients"
+        ),
+        Experiment("leverage", leverage.leverage_cases, leverage.run_case, "readouts"),
+        Experiment("circulation", circulation.circulation_cases, circulation.run_case, "readouts"),
+        Experiment("noise", observation_noise.noise_cases, observation_noise.run_case, "readouts"),
+        Experiment("datasheets", datasheets.datasheet_cases, datasheets.run_case, "datasheets"),
+        Experiment("errata", errata.errata_cases, errata.run_case, "errata"),
+    )
+}

@@ -1,0 +1,94 @@
+"""Fit a system by any method and score it: the work of ladder, ablation, baselines, convergence.
+
+A method is a recipe, a baseline, or ``oracle``. The experiments share one store, so that a fit that
+two of them need runs once.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from wgsindy import metrics, recipes, zoo
+from wgsindy.baselines import BASELINES, fit_oracle
+from wgsindy.bench.campaign import Case
+from wgsindy.errors import WgsindyWarning
+from wgsindy.estimator import WGSINDy
+from wgsindy.generator import Generator
+from wgsindy.trajectories import Trajectories
+from wgsindy.zoo import System
+
+EXPERIMENT, ORACLE = "fit", "oracle"
+
+
+def fit_case(
+    system: str,
+    method: str,
+    seed: int,
+    *,
+    trajectories: int = 16,
+    steps: int = 0,
+    library: str = "",
+) -> Case:
+    """One fit; ``library`` replaces the one that the system declares."""
+    options = (("library", library),) if library else ()
+    return Case(EXPERIMENT, system, method, seed, trajectories, steps, options)
+
+
+def simulate(case: Case, system: System) -> Trajectories:
+    """Simulate the data of a case."""
+    return system.simulate(
+        case.seed, trajectories=case.trajectories, steps=case.steps or system.steps
+    )
+
+
+def run_case(case: Case) -> dict[str, Any]:
+    """Simulate, fit, score."""
+    system = zoo.get(case.system)
+    data = simulate(case, system)
+    started = time.perf_counter()
+    estimate, condition = fit(system, data, case)
+    seconds = time.perf_counter() - started
+    truth = system.observed_generator
+    scores = metrics.compare(estimate, truth, data.states, scored=system.scored)
+    every = (
+        scores.drift
+        if system.scored is None
+        else metrics.compare(estimate, truth, data.states).drift
+    )
+    return {
+        "drift": scores.drift,
+        "whole_drift": every,
+        "tensor": scores.tensor,
+        "cosine": scores.cosine,
+        "psd": scores.psd,
+        "score": scores.score,
+        "fields": scores.fields,
+        "condition": condition,
+        "time": data.total_time,
+        "seconds": seconds,
+    }
+
+
+def fit(system: System, data: Trajectories, case: Case) -> tuple[Generator, float]:
+    """Fit by the method of the case; also the condition number of the design, NaN if none."""
+    if case.recipe == ORACLE:
+        return fit_oracle(data, system.observed_generator), float("nan")
+    if case.recipe in recipes.names():
+        found = estimator(system, data, case)
+        return found.generator_, found.diagnostics_.condition_number
+    return BASELINES[case.recipe].fit(data, _library(system, case), seed=case.seed), float("nan")
+
+
+def estimator(system: System, data: Trajectories, case: Case) -> WGSINDy:
+    """Fit by the recipe of the case."""
+    with warnings.catch_warnings():
+        # Floored variances repeat their floor, stalled sensors their last value: on purpose.
+        warnings.simplefilter("ignore", WgsindyWarning)
+        return WGSINDy(_library(system, case), case.recipe, random_state=case.seed).fit(data)
+
+
+def _library(system: System, case: Case) -> str | Sequence[str]:
+    return case.settings.get("library", system.library)

@@ -1,0 +1,40 @@
+"""Baselines beside the recipes: with the paper's unequal budgets, and all with the same data."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wgsindy.baselines import BASELINES
+from wgsindy.bench.campaign import Case
+from wgsindy.bench.fits import fit_case
+from wgsindy.bench.scope import Scope, in_scope
+
+EQUAL = 16  # trajectories that everyone gets in the fair comparison
+
+
+class Entrant(NamedTuple):
+    """A method with its number of trajectories."""
+
+    method: str
+    title: str
+    trajectories: int
+
+
+def entrants(*, equal: bool) -> list[Entrant]:
+    """Recipes and baselines, with equal budgets or with those of the paper."""
+    recipes = [Entrant("sharp", "sharp", EQUAL), Entrant("paper", "paper", EQUAL)]
+    return recipes + [
+        Entrant(name, item.title, EQUAL if equal else item.paper_trajectories)
+        for name, item in BASELINES.items()
+    ]
+
+
+def proxy_cases(scope: Scope) -> list[Case]:
+    """Every entrant of both comparisons on every system in scope."""
+    return [
+        fit_case(system, entrant.method, seed, trajectories=entrant.trajectories)
+        for system in scope.of_systems(in_scope())
+        for equal in (False, True)
+        for entrant in entrants(equal=equal)
+        for seed in scope.of_seeds()
+    ]

@@ -1,0 +1,50 @@
+"""How much of an experiment to run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wgsindy import zoo
+from wgsindy.errors import CampaignError
+
+# Figures are reported on these; choices are made on others.
+REPORTING_SEEDS = range(1000, 1010)
+QUICK_SEEDS, QUICK_SYSTEMS = 2, 3
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Seeds and systems, where they differ from the experiment's own; ``quick`` for a look."""
+
+    seeds: Sequence[int] | None = None
+    systems: Sequence[str] | None = None
+    quick: bool = False
+
+    def of_seeds(self, usual: Sequence[int] = REPORTING_SEEDS) -> Sequence[int]:
+        """Seeds to run."""
+        seeds = usual if self.seeds is None else self.seeds
+        return seeds[:QUICK_SEEDS] if self.quick else seeds
+
+    def of_systems(self, usual: Sequence[str]) -> Sequence[str]:
+        """Systems to run.
+
+        Raises
+        ------
+        CampaignError
+            If a system was asked for that the experiment cannot use.
+        """
+        if self.systems is None:
+            return usual[:QUICK_SYSTEMS] if self.quick else usual
+        for name in self.systems:
+            zoo.get(name)
+            if name not in usual:
+                raise CampaignError(
+                    f"{name} is not part of this experiment; choose among {list(usual)}."
+                )
+        return self.systems
+
+
+def in_scope() -> list[str]:
+    """Systems that the paper declares recoverable."""
+    return [name for name in zoo.names() if zoo.get(name).in_scope]
