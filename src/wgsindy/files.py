@@ -13,13 +13,13 @@ from wgsindy.errors import DataError
 from wgsindy.trajectories import Trajectories
 
 
-def write_atomically(path: str | Path, text: str) -> None:
-    """Write a text file so that a reader sees the old content or the new, never a part of it."""
+def write_atomically(path: str | Path, content: str | bytes) -> None:
+    """Write a file so that a reader sees the old content or the new, never a part of it."""
     target = Path(path)
     draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
     try:
-        with open(draft, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(draft, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, target)

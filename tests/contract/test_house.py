@@ -203,7 +203,7 @@ def test_words_about_evaluation_are_not_code() -> None:
 
 
 def test_only_the_command_line_prints() -> None:
-    assert [name for name, tree in modules() if prints(tree) and name != "cli"] == []
+    assert [name for name, tree in modules() if prints(tree) and name.split(".")[0] != "cli"] == []
     assert prints(ast.parse("def f() -> None:\n    print('seen')"))
 
 

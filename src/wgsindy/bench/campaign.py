@@ -83,7 +83,7 @@ def code_version() -> str:
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         relative = path.relative_to(root).as_posix()
-        if not relative.startswith(("display/", "cli.py")):
+        if not relative.startswith(("display/", "cli/")):
             digest.update(relative.encode() + b"\0" + path.read_bytes())
     return f"{wgsindy.__version__}+{digest.hexdigest()[:12]}"
 

@@ -41,6 +41,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("ladder", ladder.ladder_cases, fits.run_case, "fits"),
         Experiment("ablation", ablation.ablation_cases, fits.run_case, "fits"),
         Experiment("baselines", proxies.proxy_cases, fits.run_case, "fits"),
+        Experiment("naive", proxies.naive_cases, fits.run_case, "fits"),
         Experiment("nulls", nulls.null_cases, fits.run_case, "fits"),
         Experiment("convergence", convergence.convergence_cases, fits.run_case, "fits"),
         Experiment(

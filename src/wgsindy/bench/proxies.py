@@ -38,3 +38,12 @@ def proxy_cases(scope: Scope) -> list[Case]:
         for entrant in entrants(equal=equal)
         for seed in scope.of_seeds()
     ]
+
+
+def naive_cases(scope: Scope) -> list[Case]:
+    """The naive port alone, with the paper's one trajectory."""
+    return [
+        fit_case(system, "naive", seed, trajectories=1)
+        for system in scope.of_systems(in_scope())
+        for seed in scope.of_seeds()
+    ]

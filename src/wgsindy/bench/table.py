@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +12,13 @@ import numpy as np
 from wgsindy import metrics, tensor, zoo
 from wgsindy.arrays import FloatArray
 from wgsindy.baselines import fit_oracle
+from wgsindy.bench import fits
 from wgsindy.bench.campaign import Case, Line
-from wgsindy.errors import CampaignError, RepeatedSamplesWarning
-from wgsindy.estimator import WGSINDy
+from wgsindy.bench.scope import Scope
+from wgsindy.errors import CampaignError
 from wgsindy.generator import Generator
 from wgsindy.library import library
+from wgsindy.recipes import PAPER, SHARP
 from wgsindy.survey import survey
 from wgsindy.trajectories import Trajectories
 from wgsindy.zoo import System
@@ -38,6 +39,16 @@ def table_cases(
     return [Case("table", name, recipe, seed, trajectories) for name in chosen for seed in seeds]
 
 
+def evidence_cases(scope: Scope) -> list[Case]:
+    """The master table of both recipes."""
+    systems = scope.of_systems(zoo.names(spanned=True))
+    return [
+        case
+        for recipe in (SHARP.name, PAPER.name)
+        for case in table_cases(recipe, scope.of_seeds(), systems)
+    ]
+
+
 def run_case(case: Case) -> dict[str, Any]:
     """Simulate, fit, and score against truth, floor and held-out trajectories."""
     system = zoo.get(case.system)
@@ -49,7 +60,7 @@ def run_case(case: Case) -> dict[str, Any]:
             f"only {list(data.names)} of {system.key} is observed, so its truth cannot be compared "
             "with a fit; leave it out of the table."
         )
-    estimate = _fit(system, data, case)
+    estimate = fits.estimator(system, data, case).generator_
     fitted = time.perf_counter()
     truth = system.generator
     scores = metrics.compare(estimate, truth, data.states, scored=system.scored)
@@ -73,19 +84,12 @@ def run_case(case: Case) -> dict[str, Any]:
     }
 
 
-def _fit(system: System, data: Trajectories, case: Case) -> Generator:
-    with warnings.catch_warnings():
-        # A floored variance repeats its floor: part of these systems, not a fault of the data.
-        warnings.simplefilter("ignore", RepeatedSamplesWarning)
-        return WGSINDy(system.library, case.recipe, random_state=case.seed).fit(data).generator_
-
-
 def _held_out(system: System, data: Trajectories, case: Case) -> dict[str, float]:
     """Fit one half of the trajectories, score on the states of the other half."""
     if len(data) < 2:
         return {"held_out_drift": float("nan"), "held_out_tensor": float("nan")}
     half = len(data) // 2
-    estimate = _fit(system, data.subset(range(half)), case)
+    estimate = fits.estimator(system, data.subset(range(half)), case).generator_
     states = data.subset(range(half, len(data))).states
     scores = metrics.compare(estimate, system.generator, states, scored=system.scored)
     return {"held_out_drift": scores.drift, "held_out_tensor": scores.tensor}

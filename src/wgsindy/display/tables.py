@@ -1,27 +1,20 @@
-"""Tables for the terminal and for Markdown pages, from summarised rows."""
+"""Tables of master table, rivals, matches, calibration and steps, from summarised rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan
-
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from wgsindy.bench.calibration import Calibration, Reliability
 from wgsindy.bench.match import Curve
 from wgsindy.bench.standings import Standing, Standings, Total
 from wgsindy.bench.steps import StepRow
 from wgsindy.bench.table import Overall, Row
+from wgsindy.display.grid import Grid, number
 
 HEADINGS = (
     *("System", "Drift", "paper", "floor", "Tensor", "paper", "floor"),
     *("cos12", "PSD", "FP", "support", "gates"),
 )
-
-
-def _number(value: float, digits: int = 3) -> str:
-    return "-" if isnan(value) else f"{value:.{digits}f}"
 
 
 def _cells(row: Row) -> list[str]:
@@ -30,35 +23,23 @@ def _cells(row: Row) -> list[str]:
     gates = "pass" if row.passes else "fail"
     return [
         row.title,
-        _number(row.drift) + above["drift"],
-        _number(row.published("drift", "median")),
-        _number(row.floor_drift),
-        _number(row.tensor) + above["tensor"],
-        _number(row.published("tensor", "median")),
-        _number(row.floor_tensor, 4),
-        _number(row.cosine),
-        _number(min(row.psd, row.psd_far), 2),
+        number(row.drift) + above["drift"],
+        number(row.published("drift", "median")),
+        number(row.floor_drift),
+        number(row.tensor) + above["tensor"],
+        number(row.published("tensor", "median")),
+        number(row.floor_tensor, 4),
+        number(row.cosine),
+        number(min(row.psd, row.psd_far), 2),
         str(row.ledger.false_positives),
         f"{row.ledger.recovered}/{row.ledger.active}",
         gates if row.verdict == "pass" else f"{gates} ({row.verdict})",
     ]
 
 
-def master_table(rows: Sequence[Row], title: str) -> Table:
-    """Build the master table for a terminal."""
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for number, heading in enumerate(HEADINGS):
-        table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*_cells(row), style="" if row.passes else "yellow")
-    return table
-
-
-def master_markdown(rows: Sequence[Row]) -> str:
-    """Write the master table as Markdown."""
-    lines = ["| " + " | ".join(HEADINGS) + " |", "|---" + "|---:" * (len(HEADINGS) - 1) + "|"]
-    lines += ["| " + " | ".join(_cells(row)) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
+def master_grid(rows: Sequence[Row], title: str) -> Grid:
+    """The master table."""
+    return Grid(title, HEADINGS, [_cells(row) for row in rows])
 
 
 def overall_sentences(summary: Overall) -> list[str]:
@@ -96,10 +77,10 @@ TOTAL_HEADINGS = (
 
 def _support_cells(standing: Standing) -> list[str]:
     return [
-        _number(standing.psd, 2),
-        _number(standing.recall, 2),
-        _number(standing.false_positives, 1),
-        _number(standing.exact, 2),
+        number(standing.psd, 2),
+        number(standing.recall, 2),
+        number(standing.false_positives, 1),
+        number(standing.exact, 2),
     ]
 
 
@@ -107,11 +88,11 @@ def _peer_cells(system: str, standing: Standing) -> list[str]:
     return [
         system,
         standing.method,
-        _number(standing.drift),
-        _number(standing.tensor, 4),
+        number(standing.drift),
+        number(standing.tensor, 4),
         *_support_cells(standing),
-        _number(standing.cold, 1),
-        _number(standing.warm),
+        number(standing.cold, 1),
+        number(standing.warm),
         str(standing.failed),
     ]
 
@@ -121,16 +102,16 @@ def _total_cells(total: Total, version: str) -> list[str]:
     return [
         standing.method,
         version,
-        _number(standing.drift),
-        _number(standing.tensor, 4),
-        _number(total.drift, 2),
-        _number(total.tensor, 2),
+        number(standing.drift),
+        number(standing.tensor, 4),
+        number(total.drift, 2),
+        number(total.tensor, 2),
         str(total.shared),
         *_support_cells(standing),
-        _number(standing.cold, 1),
-        _number(standing.warm),
-        _number(total.cold, 1),
-        _number(total.warm, 1),
+        number(standing.cold, 1),
+        number(standing.warm),
+        number(total.cold, 1),
+        number(total.warm, 1),
         f"{standing.failed} of {standing.n + standing.failed}",
     ]
 
@@ -145,26 +126,13 @@ def _peer_blocks(summary: Standings) -> tuple[list[list[str]], list[list[str]]]:
     return rows, totals
 
 
-def peers_tables(summary: Standings, title: str) -> list[Table]:
-    """Build the tables of rivals for a terminal: by system, and in total."""
+def peers_grids(summary: Standings, title: str) -> tuple[Grid, Grid]:
+    """The tables of rivals: in total, and by system."""
     rows, totals = _peer_blocks(summary)
-    return [
-        _plain_table(PEER_HEADINGS, rows, title, left=2),
-        _plain_table(TOTAL_HEADINGS, totals, peers_caption(summary), left=2),
-    ]
-
-
-def _plain_table(
-    headings: Sequence[str], rows: Sequence[Sequence[str]], title: str, left: int
-) -> Table:
-    """Build a table whose first ``left`` columns are words and the others figures."""
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if number < left else "right", no_wrap=True)
-    for number, row in enumerate(rows):
-        ends = headings[0] == "System" and rows[number + 1 : number + 2] != []
-        table.add_row(*row, end_section=ends and rows[number + 1][0] != row[0])
-    return table
+    return (
+        Grid(peers_caption(summary), TOTAL_HEADINGS, totals, left=2),
+        Grid(title, PEER_HEADINGS, rows, left=2),
+    )
 
 
 def peers_caption(summary: Standings) -> str:
@@ -178,26 +146,15 @@ def peers_caption(summary: Standings) -> str:
 
 def peers_markdown(summary: Standings) -> str:
     """Write both tables and the failed fits as Markdown."""
-    rows, totals = _peer_blocks(summary)
-    parts = [
-        _markdown(TOTAL_HEADINGS, totals, left=2),
-        peers_caption(summary) + ".\n",
-        _markdown(PEER_HEADINGS, rows, left=2),
-    ]
+    totals, rows = peers_grids(summary, "")
+    parts = [totals.markdown(), totals.title + ".\n", rows.markdown()]
     if summary.failures:
         parts.append("Failed fits:\n\n" + "".join(f"- {text}\n" for text in summary.failures))
     return "\n".join(parts)
 
 
-def _markdown(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
-    rule = "|---" * left + "|---:" * (len(headings) - left) + "|"
-    lines = ["| " + " | ".join(headings) + " |", rule]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-def match_cells(curves: Sequence[Curve]) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows of the table of exact matches; a column a trajectory length."""
+def match_grid(curves: Sequence[Curve], title: str) -> Grid:
+    """The table of exact matches; a column a trajectory length."""
     longest = max(len(curve.times) for curve in curves)
     headings = ["System", "Method", *(f"length {number + 1}" for number in range(longest))]
     rows = [
@@ -211,19 +168,8 @@ def match_cells(curves: Sequence[Curve]) -> tuple[list[str], list[list[str]]]:
         ]
         for curve in curves
     ]
-    return headings, [row + ["-"] * (len(headings) - len(row)) for row in rows]
-
-
-def match_table(curves: Sequence[Curve], title: str) -> Table:
-    """Build the table of exact matches for a terminal."""
-    headings, rows = match_cells(curves)
-    return _plain_table(headings, rows, title, left=2)
-
-
-def match_markdown(curves: Sequence[Curve]) -> str:
-    """Write the table of exact matches as Markdown."""
-    headings, rows = match_cells(curves)
-    return _markdown(headings, rows, left=2)
+    filled = [row + ["-"] * (len(headings) - len(row)) for row in rows]
+    return Grid(title, headings, filled, left=2)
 
 
 CALIBRATION_HEADINGS = (
@@ -237,7 +183,7 @@ def _calibration_cells(row: Calibration) -> list[str]:
         row.system,
         str(row.given.count),
         f"{row.given.share:.1%}",
-        _number(row.given.deviation, 2),
+        number(row.given.deviation, 2),
         f"{row.clustered.share:.1%}",
         str(row.selected.count),
         f"{row.selected.share:.1%}",
@@ -245,19 +191,16 @@ def _calibration_cells(row: Calibration) -> list[str]:
     ]
 
 
-def calibration_table(rows: Sequence[Calibration], title: str) -> Table:
-    """Build the table of coverages for a terminal."""
-    return _plain_table(CALIBRATION_HEADINGS, [_calibration_cells(row) for row in rows], title, 1)
+def calibration_grid(rows: Sequence[Calibration], title: str) -> Grid:
+    """The table of coverages."""
+    return Grid(title, CALIBRATION_HEADINGS, [_calibration_cells(row) for row in rows])
 
 
-def calibration_markdown(rows: Sequence[Calibration], bins: Sequence[Reliability]) -> str:
-    """Write coverages and inclusion probabilities as Markdown."""
+def reliability_grid(bins: Sequence[Reliability]) -> Grid:
+    """Stated inclusion probabilities beside how often terms are there."""
     stated = [[f"{item.stated:.3f}", f"{item.present:.3f}", str(item.count)] for item in bins]
-    return (
-        _markdown(CALIBRATION_HEADINGS, [_calibration_cells(row) for row in rows], left=1)
-        + "\n"
-        + _markdown(("stated probability", "share present", "terms"), stated, left=0)
-    )
+    headings = ("stated probability", "share present", "terms")
+    return Grid("Inclusion probabilities", headings, stated, left=0)
 
 
 STEP_HEADINGS = ("System", "sampled", "dt", "recipe", "drift bias", "rms", "tensor bias", "rms")
@@ -269,18 +212,13 @@ def _step_cells(row: StepRow) -> list[str]:
         row.kind,
         f"{row.dt:g}",
         row.recipe,
-        _number(row.drift_bias, 4),
-        _number(row.drift_error, 4),
-        _number(row.tensor_bias, 4),
-        _number(row.tensor_error, 4),
+        number(row.drift_bias, 4),
+        number(row.drift_error, 4),
+        number(row.tensor_bias, 4),
+        number(row.tensor_error, 4),
     ]
 
 
-def steps_table(rows: Sequence[StepRow], title: str) -> Table:
-    """Build the table of step biases for a terminal."""
-    return _plain_table(STEP_HEADINGS, [_step_cells(row) for row in rows], title, 4)
-
-
-def steps_markdown(rows: Sequence[StepRow]) -> str:
-    """Write the step biases as Markdown."""
-    return _markdown(STEP_HEADINGS, [_step_cells(row) for row in rows], left=4)
+def steps_grid(rows: Sequence[StepRow], title: str) -> Grid:
+    """The table of step biases."""
+    return Grid(title, STEP_HEADINGS, [_step_cells(row) for row in rows], left=4)

@@ -1,0 +1,199 @@
+"""Commands of the evidence: experiments on known systems, and the documents made from them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from wgsindy.cli.console import console, parse_seeds, run, save_figure, say, show
+from wgsindy.errors import CampaignError
+
+if TYPE_CHECKING:
+    from wgsindy.bench.scope import Scope
+
+bench = typer.Typer(help="Benchmarks on systems whose equations are known.", no_args_is_help=True)
+
+OutOption = Annotated[Path, typer.Option("--out", help="Folder for results.")]
+RecipeOption = Annotated[str, typer.Option(help="Recipe of the fit.")]
+SeedsOption = Annotated[str, typer.Option(help="Seeds as FIRST:LAST, last one excluded.")]
+OwnSeedsOption = Annotated[
+    str | None, typer.Option("--seeds", help="Seeds as FIRST:LAST instead of the usual ones.")
+]
+SystemsOption = Annotated[list[str] | None, typer.Option("--system", help="Only these.")]
+JobsOption = Annotated[int, typer.Option(help="Cases at a time.")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Two seeds, few systems: a look.")]
+
+# Command -> the experiments that it runs, and what it is about.
+COMMANDS = {
+    "ladder": (("ladder",), "From the naive port to the paper's recipe, one mechanism at a time."),
+    "ablation": (("ablation",), "Leave one mechanism out: errors, conditioning, efficiency."),
+    "baselines": (("baselines",), "Four other methods, with the paper's budgets and equal ones."),
+    "naive": (("naive",), "Where the one-dimensional method fails in two dimensions."),
+    "coefficients": (("coefficients",), "Which terms are selected with much data, and how well."),
+    "convergence": (("convergence",), "Errors against the total observed time, with slopes."),
+    "nulls": (("nulls",), "Systems at the limit, beside an oracle that knows the terms."),
+    "readouts": (
+        ("leverage", "circulation", "noise"),
+        "Leverage, circulation and observation noise.",
+    ),
+    "datasheets": (("datasheets",), "Lines from which the datasheets are made."),
+    "errata": (("errata",), "What each slip of the authors' release does to a figure."),
+}
+
+
+def _add_command(name: str, experiments: tuple[str, ...], about: str) -> None:
+    @bench.command(name, help=f"{about}\n\nExample: `wgsindy bench {name} --quick`")
+    def command(
+        seeds: OwnSeedsOption = None,
+        systems: SystemsOption = None,
+        quick: QuickOption = False,
+        jobs: JobsOption = 2,
+        out: OutOption = Path("results"),
+    ) -> None:
+        from wgsindy.bench.scope import Scope
+
+        scope = Scope(parse_seeds(seeds) if seeds else None, systems, quick)
+        for experiment in experiments:
+            run_experiment(experiment, scope, jobs, out)
+
+
+for _name, (_experiments, _about) in COMMANDS.items():
+    _add_command(_name, _experiments, _about)
+
+
+def run_experiment(name: str, scope: Scope, jobs: int, out: Path) -> None:
+    """Run what is missing of an experiment, print its tables, write tables and figures."""
+    from wgsindy.bench.experiments import EXPERIMENTS
+    from wgsindy.display.pages import PAGES
+    from wgsindy.files import write_atomically
+
+    experiment = EXPERIMENTS[name]
+    cases = experiment.cases(scope)
+    started = time.perf_counter()
+    lines = run(name, cases, experiment.work, out / f"{experiment.store}.jsonl", jobs)
+    seconds = time.perf_counter() - started
+    if name in PAGES:
+        content = PAGES[name](lines)
+        show(*content.grids.values())
+        for sentence in content.sentences.values():
+            say(sentence)
+        for key, grid in content.grids.items():
+            write_atomically(out / f"{key}.md", grid.markdown())
+        for key, figure in content.figures.items():
+            save_figure(figure, out / f"{key}.png")
+    say(f"{name}: {len(cases)} cases in {seconds:.0f} s; lines, tables and figures in {out}/")
+
+
+@bench.command("all")
+def bench_all(
+    quick: QuickOption = False,
+    jobs: JobsOption = 2,
+    out: OutOption = Path("results"),
+) -> None:
+    """Run every experiment of the evidence; goes on where it was stopped.
+
+    About an hour on two cores, `--quick` minutes.
+
+    Example: `wgsindy bench all --quick --out /tmp/look`
+    """
+    from wgsindy.bench.experiments import EXPERIMENTS
+    from wgsindy.bench.scope import Scope
+
+    started = time.perf_counter()
+    for name in EXPERIMENTS:
+        run_experiment(name, Scope(quick=quick), jobs, out)
+    say(f"All of it in {(time.perf_counter() - started) / 60:.1f} minutes.")
+
+
+@bench.command("report")
+def bench_report(
+    results: Annotated[Path, typer.Option(help="Folder of the stored lines.")] = Path(
+        "benchmarks/results"
+    ),
+    root: Annotated[Path, typer.Option(help="Folder of README.md and docs/.")] = Path("."),
+    check: Annotated[bool, typer.Option("--check", help="Fail if anything would change.")] = False,
+) -> None:
+    """Rebuild every table, figure and datasheet of the documents from stored lines.
+
+    Example: `wgsindy bench report --check`
+    """
+    from wgsindy.display.documents import built, differing, write_changed
+
+    docs = root / "docs"
+    texts = [root / "README.md", *sorted(docs.glob("*.md")), *sorted(docs.glob("evidence/*.md"))]
+    files = built(results, docs, texts)
+    changed = differing(files) if check else write_changed(files)
+    for path in changed:
+        say(f"{'differs' if check else 'wrote'}: {path}")
+    if check and changed:
+        raise CampaignError(
+            f"{len(changed)} files differ from what the lines in {results} say; run "
+            "`wgsindy bench report` and look at the changes."
+        )
+    say(f"{len(files)} documents, figures and datasheets; {len(changed)} changed.")
+
+
+@bench.command("table")
+def bench_table(
+    recipe: RecipeOption = "paper",
+    seeds: SeedsOption = "1000:1010",
+    systems: SystemsOption = None,
+    trajectories: Annotated[int, typer.Option(help="Trajectories a case.")] = 16,
+    jobs: JobsOption = 2,
+    out: OutOption = Path("results"),
+) -> None:
+    """Fit every system on every seed and print the master table; goes on where it was stopped.
+
+    Example: `wgsindy bench table --system rotational_ou --seeds 0:3`
+    """
+    from wgsindy import recipes
+    from wgsindy.bench import table
+    from wgsindy.display.pages.table import build
+    from wgsindy.files import write_atomically
+
+    name = recipes.get(recipe).name
+    cases = table.table_cases(name, parse_seeds(seeds), systems, trajectories)
+    started = time.perf_counter()
+    lines = run(f"table, recipe {name}", cases, table.run_case, out / "table.jsonl", jobs)
+    content = build(lines)
+    show(*content.grids.values())
+    say("* above the paper's 95 % interval")
+    for sentence in content.sentences.values():
+        say(sentence)
+    for key, grid in content.grids.items():
+        write_atomically(out / f"{key}.md", grid.markdown())
+    say(f"{len(cases)} cases in {time.perf_counter() - started:.0f} s; lines and table in {out}/")
+
+
+@bench.command("speed")
+def bench_speed(
+    recipe: RecipeOption = "paper",
+    repeats: Annotated[int, typer.Option(help="Repetitions of each timing.")] = 5,
+) -> None:
+    """Time a fit against KMeans(64, n_init=10) and measure memory and growth with N.
+
+    Example: `wgsindy bench speed --repeats 3`
+    """
+    from wgsindy.bench import speed
+
+    for library in ("poly2", "poly4"):
+        timing = speed.time_fit(recipe, repeats=repeats, library=library)
+        say(
+            f"{timing.increments} increments, {library}, one thread: fit {timing.fit:.3f} s, "
+            f"KMeans(64, n_init=10) {timing.yardstick:.3f} s, ratio {timing.ratio:.3f}"
+        )
+    say(f"First fit in a fresh process, imports included: {speed.first_fit(recipe):.2f} s")
+    table = Table("increments", "seconds", "microseconds per increment", "added peak memory, MB")
+    for increments in (100_000, 200_000, 400_000):
+        growth = speed.measure_growth(recipe, increments)
+        table.add_row(
+            f"{growth.increments}",
+            f"{growth.seconds:.2f}",
+            f"{1e6 * growth.seconds / growth.increments:.2f}",
+            f"{growth.megabytes:.0f}",
+        )
+    console.print(table)

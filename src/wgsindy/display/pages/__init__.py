@@ -1,0 +1,36 @@
+"""The pages of the evidence: lines in, tables and figures out; one module an experiment."""
+
+from __future__ import annotations
+
+from wgsindy.display.pages import (
+    ablation,
+    baselines,
+    circulation,
+    coefficients,
+    convergence,
+    errata,
+    ladder,
+    leverage,
+    naive,
+    noise,
+    nulls,
+    table,
+)
+from wgsindy.display.pages.page import Build, Content
+
+PAGES: dict[str, Build] = {
+    "table": table.build,
+    "ladder": ladder.build,
+    "ablation": ablation.build,
+    "baselines": baselines.build,
+    "naive": naive.build,
+    "coefficients": coefficients.build,
+    "convergence": convergence.build,
+    "nulls": nulls.build,
+    "leverage": leverage.build,
+    "circulation": circulation.build,
+    "noise": noise.build,
+    "errata": errata.build,
+}
+
+__all__ = ["PAGES", "Build", "Content"]
