@@ -1,7 +1,62 @@
-"""Other ways to the same generator, for comparison."""
+"""Other ways to the same generator, for comparison.
+
+:data:`BASELINES` holds proxies of four families of methods, as the paper compares itself with:
+written here from the published ideas, small, and not certified by the authors of any of them.
+:func:`fit_oracle` is the information floor.
+"""
 
 from __future__ import annotations
 
-from wgsindy.baselines.oracle import fit_oracle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-__all__ = ["fit_oracle"]
+from wgsindy.baselines.gedmd import fit_gedmd
+from wgsindy.baselines.kramers_moyal import fit_kramers_moyal
+from wgsindy.baselines.naive import NAIVE, fit_naive
+from wgsindy.baselines.oracle import fit_oracle
+from wgsindy.baselines.temporal_weak import fit_temporal_weak
+from wgsindy.generator import Generator
+from wgsindy.library import Library
+from wgsindy.trajectories import Trajectories
+
+
+class Fit(Protocol):
+    """From trajectories and candidate terms to a generator."""
+
+    def __call__(
+        self, data: Trajectories, library: str | Sequence[str] | Library, *, seed: int = 0
+    ) -> Generator: ...
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """One baseline; ``paper_trajectories`` is how many trajectories the paper gives its own."""
+
+    name: str
+    title: str
+    fit: Fit
+    paper_trajectories: int
+
+
+BASELINES: dict[str, Baseline] = {
+    baseline.name: baseline
+    for baseline in (
+        Baseline("naive", "one-dimensional weak form, field by field", fit_naive, 1),
+        Baseline("kramers-moyal", "local moments in cells of a grid", fit_kramers_moyal, 4),
+        Baseline("temporal-weak", "weak SINDy along time", fit_temporal_weak, 4),
+        Baseline("gedmd", "dense generator EDMD", fit_gedmd, 16),
+    )
+}
+
+__all__ = [
+    "BASELINES",
+    "NAIVE",
+    "Baseline",
+    "Fit",
+    "fit_gedmd",
+    "fit_kramers_moyal",
+    "fit_naive",
+    "fit_oracle",
+    "fit_temporal_weak",
+]
