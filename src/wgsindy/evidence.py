@@ -28,6 +28,39 @@ Penalty = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
+class Root:
+    """Root of an information matrix G, ``columns / norm`` with unit columns; see :class:`Problem`.
+
+    ``values (K,)`` and ``vectors (K, K)`` are those of G with rows and columns multiplied by
+    ``scale (K,)``, in working terms.
+    """
+
+    columns: FloatArray
+    norm: FloatArray
+    values: FloatArray
+    vectors: FloatArray
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, gram: FloatArray, change: FloatArray) -> Root:
+        """Take the root of ``gram (K, K)`` and change from working terms to the wanted ones.
+
+        ``change (K, K)`` expresses the wanted terms by the working ones: theta = change @ working.
+        """
+        scale = 1.0 / np.sqrt(np.diag(gram))
+        values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
+        values = np.sqrt(np.maximum(values, SMALLEST_EIGENVALUE * values[-1]))
+        root = (values[:, None] * vectors.T / scale) @ change.T
+        norm = np.sqrt(np.einsum("ik,ik->k", root, root))
+        return cls(root / norm, norm, values, vectors, scale)
+
+    def problem(self, cross: FloatArray) -> Problem:
+        """Return the problem with this information and g = ``cross (K,)``, in working terms."""
+        target = (self.vectors.T @ (cross * self.scale)) / self.values
+        return Problem(self.columns, target, self.norm)
+
+
+@dataclass(frozen=True)
 class Problem:
     """A quadratic log-likelihood, c'g - c'Gc/2, as least squares |target - root c|^2.
 
@@ -40,18 +73,10 @@ class Problem:
     target: FloatArray
     norm: FloatArray
 
-    @classmethod
-    def from_sums(cls, gram: FloatArray, cross: FloatArray, change: FloatArray) -> Problem:
-        """Take the root of ``gram (K, K)`` and change from working terms to the wanted ones.
-
-        ``change (K, K)`` expresses the wanted terms by the working ones: theta = change @ working.
-        """
-        scale = 1.0 / np.sqrt(np.diag(gram))
-        values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
-        values = np.sqrt(np.maximum(values, SMALLEST_EIGENVALUE * values[-1]))
-        root = (values[:, None] * vectors.T / scale) @ change.T
-        norm = np.sqrt(np.einsum("ik,ik->k", root, root))
-        return cls(root / norm, (vectors.T @ (cross * scale)) / values, norm)
+    @staticmethod
+    def from_sums(gram: FloatArray, cross: FloatArray, change: FloatArray) -> Problem:
+        """Return the problem of ``gram (K, K)`` and ``cross (K,)``; see :meth:`Root.of`."""
+        return Root.of(gram, change).problem(cross)
 
     def __len__(self) -> int:
         return len(self.norm)

@@ -340,30 +340,59 @@ class Generator:
         """Drift and tensor as SymPy matrices in the physical states, every term kept."""
         import sympy
 
-        def expressions(form: symbolic.LinearForm) -> list[Any]:
-            terms = [Expression.parse(term, self.names).to_sympy() for term in form.terms]
-            return [
-                sympy.Add(*(float(c) * t for c, t in zip(row, terms, strict=True) if c != 0))
-                for row in form.coefficients
-            ]
-
-        entries = expressions(self._tensor_form)
         matrix = sympy.zeros(self.dimension, self.dimension)
-        for entry, (p, q) in zip(entries, tensor.pairs(self.dimension), strict=True):
+        pairs = tensor.pairs(self.dimension)
+        for entry, (p, q) in zip(self._tensor_form.to_sympy(), pairs, strict=True):
             matrix[p, q] = matrix[q, p] = entry
         symbols = tuple(sympy.Symbol(name, real=True) for name in self.names)
-        return SymbolicGenerator(symbols, sympy.Matrix(expressions(self._drift_form)), matrix)
+        return SymbolicGenerator(symbols, sympy.Matrix(self._drift_form.to_sympy()), matrix)
+
+    def _printed(self, digits: int, cutoff: float) -> tuple[symbolic.LinearForm, ...]:
+        """Drift and tensor with the terms and the digits that :meth:`equations` gives them."""
+        shown = self._worth_printing(cutoff)
+        parts = zip(
+            symbolic.field_names(self.dimension),
+            (self._drift_form, self._tensor_form),
+            strict=True,
+        )
+        return tuple(
+            form.shortened(np.array([shown[target] for target in targets]), digits)
+            for targets, form in parts
+        )
 
     def to_latex(self, digits: int = 3, cutoff: float = 0.02) -> str:
         """Write the equations as a LaTeX ``aligned`` block."""
-        import sympy
+        drift, entries = symbolic.field_names(self.dimension)
+        fields = [field for form in self._printed(digits, cutoff) for field in form.printable()]
+        return symbolic.aligned(
+            [
+                f"{target[0]}_{{{target[1:]}}} &= {symbolic.write_latex(field)}"
+                for target, field in zip([*drift, *entries], fields, strict=True)
+            ]
+        )
 
-        lines = []
-        for equation in self.equations(digits, cutoff):
-            target, formula = equation.split(" = ")
-            right = sympy.latex(Expression.parse(formula, self.names).to_sympy())
-            lines.append(f"{target[0]}_{{{target[1:]}}} &= {right}")
-        return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+    def sde_latex(self, digits: int = 4, cutoff: float = 0.02) -> str:
+        """Write dX = b dt + sigma dW with b as a vector and a = sigma sigma' as a matrix.
+
+        A LaTeX ``aligned`` block that MathJax and KaTeX read, without dollar signs. Terms are left
+        out as in :meth:`equations`.
+        """
+        return symbolic.sde_latex(*self._printed(digits, cutoff))
+
+    def generator_latex(self, digits: int = 4, cutoff: float = 0.02) -> str:
+        r"""Write L f = b . grad f + (1/2) a : Hess f as a LaTeX ``aligned`` block.
+
+        The function is called phi where a coordinate is called f.
+
+        >>> import sympy
+        >>> x = sympy.Symbol("x")
+        >>> print(Generator.from_sympy(("x",), [-x], [[0.5]]).generator_latex())
+        \begin{aligned}
+        \mathcal{L} f &= - x \partial_{x} f \\
+        &\quad + 0.25 \partial_{x}^{2} f
+        \end{aligned}
+        """
+        return symbolic.generator_latex(*self._printed(digits, cutoff))
 
     def simulate(
         self,

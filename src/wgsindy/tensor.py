@@ -23,6 +23,21 @@ def pairs(dimension: int) -> list[tuple[int, int]]:
     return [(p, q) for p in range(dimension) for q in range(p + 1)]
 
 
+def entry_number(p: int, q: int) -> int:
+    """Place of the entry (p, q), or (q, p), in storage order.
+
+    >>> [entry_number(p, q) for p, q in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]]
+    [0, 1, 1, 2, 3]
+    """
+    larger, smaller = max(p, q), min(p, q)
+    return larger * (larger + 1) // 2 + smaller
+
+
+def dimension_of(entries: FloatArray) -> int:
+    """Dimension d of tensors given by their ``E = d (d + 1) / 2`` entries ``(E, ...)``."""
+    return int(np.sqrt(2 * len(entries)))
+
+
 def outer_entries(vectors: FloatArray) -> FloatArray:
     """Independent entries ``(n, E)`` of v v' for vectors ``(n, d)``."""
     return np.stack([vectors[:, p] * vectors[:, q] for p, q in pairs(vectors.shape[1])], axis=1)
@@ -105,15 +120,14 @@ def precision(entries: FloatArray, floor: float) -> FloatArray:
     once the coordinates before it are known: an estimate may say that noise is shared entirely,
     but weights must not believe it. Variances must be positive.
     """
-    d = int(np.sqrt(2 * len(entries)))
-    index = {pair: e for e, pair in enumerate(pairs(d))}
-    scale = [1.0 / np.sqrt(entries[index[p, p]]) for p in range(d)]
+    d = dimension_of(entries)
+    scale = [1.0 / np.sqrt(entries[entry_number(p, p)]) for p in range(d)]
     factor: dict[tuple[int, int], FloatArray] = {}
     inverse: dict[tuple[int, int], FloatArray] = {}
     for p in range(d):
         known = np.zeros(entries.shape[1])
         for q in range(p):
-            shared = entries[index[p, q]] * scale[p] * scale[q]
+            shared = entries[entry_number(p, q)] * scale[p] * scale[q]
             for k in range(q):
                 shared = shared - factor[p, k] * factor[q, k]
             factor[p, q] = shared / factor[q, q]

@@ -9,13 +9,14 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from wgsindy import likelihood, tensor
+from wgsindy import likelihood, tensor, workingmodel
 from wgsindy.arrays import FloatArray
 from wgsindy.engine import reduce
 from wgsindy.library import Frame, library
-from wgsindy.likelihood import LeakPass, NormalPass, ScorePass, Sums, WorkingModel, second_order
+from wgsindy.likelihood import LeakPass, NormalPass, ScorePass, Sums
 from wgsindy.simulate import linear_transition
 from wgsindy.trajectories import Trajectories
+from wgsindy.workingmodel import SecondOrder, WorkingModel, evaluate, second_order
 
 # Sums of some tens of numbers of order one.
 ROUNDING = 1e-11
@@ -150,7 +151,7 @@ def dense_sums(
         total.count += 1
         total.residual += residual**2 / dt
         total.drift_cross += np.outer(weight @ steps, theta)
-        own = np.maximum(np.diag(noise), likelihood.TENSOR_WEIGHT_FLOOR)
+        own = np.maximum(np.diag(noise), workingmodel.TENSOR_WEIGHT_FLOOR)
         for e, (p, q) in enumerate(pairs):
             shared = own[p] if p == q else noise[p, q]
             variance = own[p] * own[q] + shared**2
@@ -217,10 +218,10 @@ def test_a_lifted_coordinate_alone_has_its_mean_corrected() -> None:
     none = replace(both, lifted=np.array([False, False]))
     first = replace(both, lifted=np.array([True, False]), widened=False)
     chunk = next(uneven_data(2).chunks())
-    steps = [likelihood.evaluate(model, chunk).steps for model in (both, none, first)]
+    steps = [evaluate(model, chunk).steps for model in (both, none, first)]
     np.testing.assert_array_equal(steps[2][0], steps[0][0])
     np.testing.assert_array_equal(steps[2][1], steps[1][1])
-    assert likelihood.evaluate(first, chunk).excess == 0.0
+    assert evaluate(first, chunk).excess == 0.0
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
@@ -284,16 +285,14 @@ def test_the_start_weighs_every_sample_alike() -> None:
 # Moments of the second order
 
 
-def at_points(model: WorkingModel, n: int = 20) -> tuple[FloatArray, likelihood.SecondOrder]:
+def at_points(model: WorkingModel, n: int = 20) -> tuple[FloatArray, SecondOrder]:
     d = len(model.units)
     x = np.random.default_rng(1).normal(0.5, 1.0, size=(n, d))
     theta = model.basis.values(x).T
     return x, second_order(model, x, model.drift @ theta, model.entries @ theta)
 
 
-def in_physical_units(
-    model: WorkingModel, second: likelihood.SecondOrder
-) -> tuple[FloatArray, FloatArray]:
+def in_physical_units(model: WorkingModel, second: SecondOrder) -> tuple[FloatArray, FloatArray]:
     d = len(model.units)
     covariance = tensor.symmetric(second.covariance.T, d) * np.outer(model.units, model.units)
     return second.mean.T * model.units, covariance

@@ -12,6 +12,7 @@ from scipy.stats import binom, chi2, norm
 
 from wgsindy import sharp, tensor, zoo
 from wgsindy.arrays import BoolArray, FloatArray
+from wgsindy.beyond import REACH, Beyond
 from wgsindy.errors import RepeatedSamplesWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
@@ -453,20 +454,18 @@ def test_terms_that_end_beyond_the_data_can_be_used() -> None:
     np.testing.assert_allclose(generator.diffusion(inside)[:, :, 0], expected, rtol=0.2)
 
 
-def stages_of(data: Trajectories, terms: Terms, recipe: Recipe = SHARP) -> sharp._Stages:
-    basis = library(terms).bind(data.names)
-    cloud = survey(data, standardise=True)
-    return sharp._Stages(basis, basis, cloud, recipe, None)
+def beyond_of(data: Trajectories, terms: Terms) -> Beyond:
+    return Beyond(library(terms).bind(data.names), survey(data, standardise=True))
 
 
 def test_a_variance_is_asked_as_far_as_its_terms_are_defined() -> None:
     data = Trajectories(np.array([0.2, 0.5, 0.3, 0.6, 0.4]), 0.1)
-    wide = stages_of(data, ["1", "x"])._far[:, 1]
-    assert (wide.min(), wide.max()) == pytest.approx((0.2, sharp.REACH * 0.6))
-    narrow = stages_of(data, ["1", "x", "sqrt(1 - x)"])._far[:, 1]
+    wide = beyond_of(data, ["1", "x"]).library[:, 1]
+    assert (wide.min(), wide.max()) == pytest.approx((0.2, REACH * 0.6))
+    narrow = beyond_of(data, ["1", "x", "sqrt(1 - x)"]).library[:, 1]
     assert (narrow.min(), narrow.max()) == pytest.approx((0.2, 0.6))
-    signed = stages_of(Trajectories(np.array([-0.5, 0.2, 0.1]), 0.1), ["1", "x"])._far[:, 1]
-    assert (signed.min(), signed.max()) == pytest.approx((-0.5 * sharp.REACH, 0.5 * sharp.REACH))
+    signed = beyond_of(Trajectories(np.array([-0.5, 0.2, 0.1]), 0.1), ["1", "x"]).library[:, 1]
+    assert (signed.min(), signed.max()) == pytest.approx((-0.5 * REACH, 0.5 * REACH))
 
 
 def test_terms_that_end_within_the_box_of_the_data_can_be_used() -> None:

@@ -20,7 +20,7 @@ from wgsindy.zoo import (
     multiplicative,
     rotational,
 )
-from wgsindy.zoo.system import System
+from wgsindy.zoo.system import Axis, System
 
 # In the order of the paper's table; variants last.
 FAMILIES: dict[str, tuple[Callable[..., System], ...]] = {
@@ -114,4 +114,4 @@ def get(name: str, **parameters: Any) -> System:
     return _FACTORIES[name](**parameters)
 
 
-__all__ = ["FAMILIES", "System", "get", "names"]
+__all__ = ["FAMILIES", "Axis", "System", "get", "names"]

@@ -6,6 +6,7 @@ import csv
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Literal
@@ -26,6 +27,21 @@ Verdict = Literal["pass", "review", "limit", "variant"]
 X, Y = sympy.symbols("x y", real=True)
 
 
+class Axis(StrEnum):
+    """What stands between the data and a full recovery; empty where nothing does."""
+
+    NONE = ""
+    LOW_SIGNAL = "low drift signal-to-noise"
+    NEAR_SINGULAR = "near-singular tensor"
+    BOUNDARY = "boundary concentration"
+    MISSING_TERMS = "missing library terms"
+    HIDDEN = "hidden coordinate"
+    COVERAGE = "insufficient coverage"
+    LARGE_STEP = "step too large"
+    DEGENERATE = "degenerate diffusion"
+    STALLED = "stalled sensor"
+
+
 @dataclass(frozen=True)
 class System:
     """A known process with the protocol by which it is observed.
@@ -39,10 +55,14 @@ class System:
     dt, steps : sampling interval and number of increments of a trajectory
     library : the library that the benchmark fits it with: a name, or formulas
     verdict : the paper's: ``pass``, ``review``, ``limit``; ``variant`` if it is not in the table
+    context : for people: what it is, what is hard about it, what a good recovery shows
+    axis : what limits its recovery; a system that passes may have one, if it limits something
+        that the gates leave out (the price drift of the Heston models)
     scheme : how it is simulated
     scored : drift components that count in the drift error; all unless given
     start_spread : standard deviation of the initial state
     observe : what the observer sees of the paths, if not all of them
+    projection : the generator of the observed coordinates, where ``observe`` hides some
     stream : the system whose random numbers it shares; its own key unless given
     """
 
@@ -55,11 +75,14 @@ class System:
     steps: int
     library: str | tuple[str, ...]
     verdict: Verdict
+    context: str
+    axis: Axis = Axis.NONE
     scheme: Scheme = field(default_factory=EulerMaruyama)
     names: tuple[str, ...] = ("x", "y")
     scored: tuple[int, ...] | None = None
     start_spread: float = 0.0
     observe: Callable[[Trajectories], Trajectories] | None = None
+    projection: Generator | None = None
     trajectories: int = 16
     stream: str = ""
 
@@ -67,6 +90,15 @@ class System:
     def generator(self) -> Generator:
         """The truth."""
         return Generator.from_sympy(self.names, self.drift, self.diffusion)
+
+    @property
+    def observed_generator(self) -> Generator:
+        """The truth about what is observed: the Markov projection where coordinates are hidden.
+
+        Its drift and tensor are the averages of the full ones, given the observed coordinates. It
+        has the one-step moments of the data at each point, not their memory.
+        """
+        return self.generator if self.projection is None else self.projection
 
     @property
     def in_scope(self) -> bool:

@@ -1,0 +1,105 @@
+"""The chosen terms fitted once more, all drift components jointly, with their error bars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wgsindy import tensor
+from wgsindy.arrays import FloatArray
+from wgsindy.choice import best_entries
+from wgsindy.equations import Equations
+from wgsindy.evidence import Posterior
+from wgsindy.likelihood import Scores
+from wgsindy.uncertainty import Uncertainty, clustered_covariance
+from wgsindy.workingmodel import WorkingModel
+
+LEAST_WEIGHT = 1e-3  # of a support whose coefficients count in the spread of the drift
+
+
+@dataclass(frozen=True)
+class Refit:
+    """Error bars of chosen terms, in physical terms and units.
+
+    ``equations`` and ``scores`` are those of the last pass, ``model`` what was chosen from it.
+    """
+
+    equations: Equations
+    model: WorkingModel
+    drift: list[Posterior]
+    entries: list[Posterior]
+    scores: Scores
+
+    @property
+    def units(self) -> FloatArray:
+        """Units of the drift, ``(d,)``."""
+        return self.model.units
+
+    @property
+    def entry_units(self) -> FloatArray:
+        """Units of the tensor entries, ``(E,)``."""
+        return self.units[np.array(tensor.pairs(len(self.units)))].prod(axis=1)
+
+    def averaged_drift(self, formula: FloatArray) -> FloatArray:
+        """Move the jointly fitted ``formula (d, K)`` by what averaging over supports adds."""
+        apart = np.array([posterior.mean - posterior.coefficients[0] for posterior in self.drift])
+        return formula + apart * self.units[:, None]
+
+    def tensor_entries(self) -> FloatArray:
+        """Coefficients ``(E, K)``."""
+        return best_entries(self.entries, self.model.quiet) * self.entry_units[:, None]
+
+    def uncertainty(self) -> Uncertainty:
+        """Refit the drift jointly and say how sure everything is."""
+        support = np.array([posterior.best for posterior in self.drift])
+        shape = support.shape
+        joint = self.equations.all_components()
+        formula = joint.solve(support.ravel()).reshape(shape)
+        given = joint.covariance(support.ravel())
+        slopes = self.scores.drift @ self.equations.change.T
+        clustered = clustered_covariance(given, slopes.reshape(len(slopes), -1))
+        blocks = self._entry_covariances()
+        return Uncertainty(
+            drift=formula * self.units[:, None],
+            drift_covariance=self._in_units(given.reshape(shape * 2)),
+            drift_spread=self._spread(given.reshape(shape * 2)),
+            drift_clustered=(
+                None if clustered is None else self._in_units(clustered.reshape(shape * 2))
+            ),
+            entry_covariance=blocks * self.entry_units[:, None, None] ** 2,
+            entry_clustered=self._clustered_entries(blocks),
+            inclusion=np.array([found.inclusion for found in (*self.drift, *self.entries)]),
+        )
+
+    def _in_units(self, covariance: FloatArray) -> FloatArray:
+        """Put a covariance ``(d, K, d, K)`` of drift coefficients into physical units."""
+        return covariance * self.units[:, None, None, None] * self.units[:, None]
+
+    def _entry_covariances(self) -> FloatArray:
+        quiet, blocks = self.model.quiet, []
+        for e, (p, q) in enumerate(tensor.pairs(len(quiet))):
+            silent = quiet[p] > 0 or quiet[q] > 0
+            support = self.entries[e].best & (not silent)
+            blocks.append(self.equations.entries[e].covariance(support))
+        return np.array(blocks)
+
+    def _clustered_entries(self, blocks: FloatArray) -> FloatArray | None:
+        slopes = self.scores.entries @ self.equations.change.T
+        found = [clustered_covariance(block, slopes[:, e]) for e, block in enumerate(blocks)]
+        kept = [block for block in found if block is not None]
+        return np.array(kept) * self.entry_units[:, None, None] ** 2 if kept else None
+
+    def _spread(self, given: FloatArray) -> FloatArray:
+        """Covariance of averaged coefficients ``(d, K, K)``: within supports and between them."""
+        spread = []
+        for p, posterior in enumerate(self.drift):
+            problem = self.equations.component(self.model.drift, p)
+            counted = posterior.weights >= min(LEAST_WEIGHT, posterior.weights[0])
+            weights = posterior.weights[counted] / posterior.weights[counted].sum()
+            within = [problem.covariance(support) for support in posterior.supports[counted]]
+            apart = posterior.coefficients[counted] - posterior.mean
+            total = given[p, :, p] - within[0] + np.einsum("m,mkl->kl", weights, np.array(within))
+            total += np.einsum("m,mk,ml->kl", weights, apart, apart)
+            spread.append(total * self.units[p] ** 2)
+        return np.array(spread)
