@@ -21,6 +21,7 @@ class Recipe:
     name : what to call it
     standardise : divide each coordinate by its standard deviation after subtracting its mean
     n_centres : number of kernel centres
+    centres : where they are: at k-means of the states, or evenly spread over their range
     bandwidth : kernels shaped by the covariance of the states, by the diagonal of its inverse (a
         slip of the authors' release, for the errata), or isotropic
     bandwidth_factor : bandwidth over the median distance between neighbouring centres
@@ -49,6 +50,7 @@ class Recipe:
     name: str = "paper"
     standardise: bool = True
     n_centres: int = 64
+    centres: Literal["kmeans", "grid"] = "kmeans"
     bandwidth: Literal["covariance", "diagonal", "isotropic"] = "covariance"
     bandwidth_factor: float = 1.5
     local_order: Literal[0, 1, 2] = 2
@@ -163,6 +165,7 @@ SHARP_ABLATIONS: dict[str, Recipe] = {
 NAIVE = Recipe(
     name="naive",
     standardise=False,
+    centres="grid",
     bandwidth="isotropic",
     local_order=0,
     solver="stlsq",
@@ -183,7 +186,7 @@ def _grafted(*steps: tuple[str, dict[str, Any]]) -> dict[str, Recipe]:
 
 # The paper's mechanisms added one by one; the last step is the paper's recipe under another name.
 LADDER: dict[str, Recipe] = _grafted(
-    ("ladder-kernels", {"standardise": True, "bandwidth": "covariance"}),
+    ("ladder-kernels", {"standardise": True, "centres": "kmeans", "bandwidth": "covariance"}),
     ("ladder-local-polynomial", {"local_order": 2}),
     ("ladder-adaptive-lasso", {"solver": "adaptive_lasso"}),
     ("ladder-cholesky", {"tensor": "cholesky", "shrinkage": 0.05}),

@@ -11,6 +11,7 @@ which is w_j(z) times a polynomial in z. Both factors are one matrix product ove
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from wgsindy.survey import Cloud
 from wgsindy.trajectories import Chunk, Trajectories
 
 RIDGE = 1e-8
+EMPTY = 1e-12  # share of the heaviest kernel's weight below which a kernel sees no sample
 BANDWIDTH_RIDGE = 1e-8
 SAMPLE_SIZE = 8192  # points for k-means: centres are quadrature nodes, more buys nothing
 SAMPLES_PER_CENTRE = 5
@@ -86,6 +88,14 @@ def place_centres(
     with threadpool_limits(1):
         means = KMeans(wanted, n_init=1, max_iter=30, random_state=seed).fit(points)
     return np.asarray(means.cluster_centers_, dtype=np.float64)
+
+
+def grid_of_centres(cloud: Cloud, n_centres: int) -> FloatArray:
+    """Spread about ``n_centres`` evenly over the range of the states, in the frame; ``(J, d)``."""
+    d = len(cloud.low)
+    side = max(1, round(n_centres ** (1 / d)))
+    low, high = cloud.frame.standardise(np.array([cloud.low, cloud.high]))
+    return np.array(list(product(*np.linspace(low, high, side).T)))
 
 
 def bandwidth_matrix(
@@ -177,7 +187,10 @@ def build_smoother(
     ridge: float = RIDGE,
 ) -> Smoother:
     """Learn centres, bandwidth and local-polynomial intercepts from the states of ``data``."""
-    centres = place_centres(data, cloud.frame, recipe.n_centres, seed, threads)
+    if recipe.centres == "grid":
+        centres = grid_of_centres(cloud, recipe.n_centres)
+    else:
+        centres = place_centres(data, cloud.frame, recipe.n_centres, seed, threads)
     bandwidth = bandwidth_matrix(
         centres,
         cloud.covariance,
@@ -203,8 +216,11 @@ def _intercepts(
     central = np.einsum("jkl,jl->jk", wide.affine_map(centres, ones), sums)
     gram = central[:, local.product_index(wide)]  # (J, L, L) in powers of z - c_j
     size = len(local)
+    empty = sums[:, 0] < EMPTY * sums[:, 0].max()  # of a grid, not of k-means
+    gram[empty] = np.eye(size)
     floor = ridge * np.einsum("jll->j", gram) / size
     gram = gram + floor[:, None, None] * np.eye(size)
     first = np.broadcast_to(np.eye(size)[0][:, None], (len(centres), size, 1))
     solution = np.linalg.solve(gram, first)[..., 0]
+    solution[empty] = 0.0  # a row of zeros: it says nothing
     return np.einsum("jk,jkl->jl", solution, local.affine_map(centres, ones))

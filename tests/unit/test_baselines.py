@@ -13,7 +13,6 @@ from wgsindy import tensor
 from wgsindy.arrays import FloatArray
 from wgsindy.baselines import (
     BASELINES,
-    NAIVE,
     Fit,
     fit_gedmd,
     fit_kramers_moyal,
@@ -28,7 +27,7 @@ from wgsindy.engine import reduce
 from wgsindy.errors import DataError, LibraryError, NotEnoughDataError, RepeatedSamplesWarning
 from wgsindy.generator import Generator
 from wgsindy.library import library
-from wgsindy.recipes import PAPER
+from wgsindy.recipes import NAIVE, PAPER
 from wgsindy.trajectories import Trajectories
 
 FITS = [pytest.param(baseline.fit, id=name) for name, baseline in BASELINES.items()]
@@ -364,7 +363,7 @@ def test_the_naive_port_has_none_of_the_mechanisms() -> None:
         "standardise": False,
         "bandwidth": "isotropic",
         "local_order": 0,
-        "drift_square": False,
+        "centres": "grid",
         "solver": "stlsq",
         "rows": "pooled",
         "gls": "none",

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from wgsindy.baselines.gedmd import fit_gedmd
 from wgsindy.baselines.kramers_moyal import fit_kramers_moyal
-from wgsindy.baselines.naive import NAIVE, fit_naive
+from wgsindy.baselines.naive import fit_naive
 from wgsindy.baselines.oracle import fit_oracle
 from wgsindy.baselines.temporal_weak import fit_temporal_weak
 from wgsindy.generator import Generator
@@ -51,7 +51,6 @@ BASELINES: dict[str, Baseline] = {
 
 __all__ = [
     "BASELINES",
-    "NAIVE",
     "Baseline",
     "Fit",
     "fit_gedmd",

@@ -7,23 +7,8 @@ from collections.abc import Sequence
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
 from wgsindy.library import Library
-from wgsindy.recipes import Recipe
+from wgsindy.recipes import NAIVE
 from wgsindy.trajectories import Trajectories
-
-# Plain kernel averages in raw units and plain thresholding: none of the mechanisms that the paper
-# adds for more than one dimension. Numbers of centres, bandwidth and threshold stay the paper's.
-NAIVE = Recipe(
-    name="naive",
-    standardise=False,
-    bandwidth="isotropic",
-    local_order=0,
-    drift_square=False,
-    solver="stlsq",
-    rows="pooled",
-    gls="none",
-    tensor="entries",
-    shrinkage=0.0,
-)
 
 
 def fit_naive(
@@ -31,7 +16,7 @@ def fit_naive(
 ) -> Generator:
     """Fit b_p and a_pq each on its own to averages under isotropic Gaussian kernels.
 
-    With w_j the kernel about the j-th of 64 centres (k-means, placed by ``seed``), the rows are
+    With w_j the kernel about the j-th of 64 centres, evenly over the range of the states, rows are
 
         sum_n w_j(X_n) dX_n / sum_n w_j(X_n) dt = mean of b under w_j
 

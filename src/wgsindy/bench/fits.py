@@ -76,10 +76,11 @@ def fit(system: System, data: Trajectories, case: Case) -> tuple[Generator, floa
     """Fit by the method of the case; also the condition number of the design, NaN if none."""
     if case.recipe == ORACLE:
         return fit_oracle(data, system.observed_generator), float("nan")
-    if case.recipe in recipes.names():
-        found = estimator(system, data, case)
-        return found.generator_, found.diagnostics_.condition_number
-    return BASELINES[case.recipe].fit(data, _library(system, case), seed=case.seed), float("nan")
+    if case.recipe in BASELINES and case.recipe not in recipes.names():
+        baseline = BASELINES[case.recipe]
+        return baseline.fit(data, _library(system, case), seed=case.seed), float("nan")
+    found = estimator(system, data, case)
+    return found.generator_, found.diagnostics_.condition_number
 
 
 def estimator(system: System, data: Trajectories, case: Case) -> WGSINDy:

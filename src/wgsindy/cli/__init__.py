@@ -10,9 +10,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-import wgsindy.cli.rivals  # its commands add themselves
-from wgsindy.cli.bench import OutOption, bench
-from wgsindy.cli.console import console, say
+from wgsindy.cli.bench import OutOption
+from wgsindy.cli.console import console
+from wgsindy.cli.rivals import bench
 from wgsindy.errors import WgsindyError
 
 app = typer.Typer(

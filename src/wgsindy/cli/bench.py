@@ -14,6 +14,7 @@ from wgsindy.errors import CampaignError
 
 if TYPE_CHECKING:
     from wgsindy.bench.scope import Scope
+    from wgsindy.display.pages import Content
 
 bench = typer.Typer(help="Benchmarks on systems whose equations are known.", no_args_is_help=True)
 
@@ -69,7 +70,7 @@ def run_experiment(name: str, scope: Scope, jobs: int, out: Path) -> None:
     """Run what is missing of an experiment, print its tables, write tables and figures."""
     from wgsindy.bench.experiments import EXPERIMENTS
     from wgsindy.display.pages import PAGES
-    from wgsindy.files import write_atomically
+    from wgsindy.display.style import page_style
 
     experiment = EXPERIMENTS[name]
     cases = experiment.cases(scope)
@@ -77,15 +78,22 @@ def run_experiment(name: str, scope: Scope, jobs: int, out: Path) -> None:
     lines = run(name, cases, experiment.work, out / f"{experiment.store}.jsonl", jobs)
     seconds = time.perf_counter() - started
     if name in PAGES:
-        content = PAGES[name](lines)
-        show(*content.grids.values())
-        for sentence in content.sentences.values():
-            say(sentence)
-        for key, grid in content.grids.items():
-            write_atomically(out / f"{key}.md", grid.markdown())
-        for key, figure in content.figures.items():
-            save_figure(figure, out / f"{key}.png")
+        with page_style():
+            content = PAGES[name](lines)
+            for key, figure in content.figures.items():
+                save_figure(figure, out / f"{key}.png")
+        _show_and_write(content, out)
     say(f"{name}: {len(cases)} cases in {seconds:.0f} s; lines, tables and figures in {out}/")
+
+
+def _show_and_write(content: Content, out: Path) -> None:
+    from wgsindy.files import write_atomically
+
+    show(*content.grids.values())
+    for sentence in content.sentences.values():
+        say(sentence)
+    for key, grid in content.grids.items():
+        write_atomically(out / f"{key}.md", grid.markdown())
 
 
 @bench.command("all")
@@ -153,19 +161,13 @@ def bench_table(
     from wgsindy import recipes
     from wgsindy.bench import table
     from wgsindy.display.pages.table import build
-    from wgsindy.files import write_atomically
 
     name = recipes.get(recipe).name
     cases = table.table_cases(name, parse_seeds(seeds), systems, trajectories)
     started = time.perf_counter()
     lines = run(f"table, recipe {name}", cases, table.run_case, out / "table.jsonl", jobs)
-    content = build(lines)
-    show(*content.grids.values())
+    _show_and_write(build(lines), out)
     say("* above the paper's 95 % interval")
-    for sentence in content.sentences.values():
-        say(sentence)
-    for key, grid in content.grids.items():
-        write_atomically(out / f"{key}.md", grid.markdown())
     say(f"{len(cases)} cases in {time.perf_counter() - started:.0f} s; lines and table in {out}/")
 
 

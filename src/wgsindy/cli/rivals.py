@@ -18,6 +18,8 @@ from wgsindy.cli.bench import (
 )
 from wgsindy.cli.console import console, parse_seeds, run, save_figure, say, show
 
+__all__ = ["bench"]  # with the commands of this module
+
 MethodsOption = Annotated[list[str] | None, typer.Option("--method", help="Only these.")]
 PythonOption = Annotated[
     list[str] | None,

@@ -6,8 +6,8 @@ A document is Markdown written by hand with places for what is measured:
     ...
     <!-- end ladder -->
 
-:func:`built` puts the table, list or sentence of that name there. Figures stand beside the documents
-under their own names. With the same lines and the same matplotlib nothing changes.
+:func:`built` puts the table, list or sentence of that name there. Figures stand beside the
+documents under their own names. With the same lines and the same matplotlib nothing changes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from wgsindy.bench.experiments import EXPERIMENTS
 from wgsindy.bench.scope import Scope
 from wgsindy.display.datasheet import datasheet, index_of
 from wgsindy.display.pages import PAGES
+from wgsindy.display.style import page_style
 from wgsindy.errors import CampaignError
 from wgsindy.files import write_atomically
 
@@ -59,6 +60,16 @@ def built(results: Path, docs: Path, texts: Iterable[Path]) -> dict[Path, bytes]
     CampaignError
         If a document asks for a table that no experiment makes, or lines are missing.
     """
+    with page_style():
+        blocks, files = built_pages(results, docs / "images")
+        files |= built_datasheets(results, docs / "datasheets")
+    for path in texts:
+        files[path] = filled(path.read_text(encoding="utf-8"), blocks, path).encode()
+    return files
+
+
+def built_pages(results: Path, images: Path) -> tuple[dict[str, str], dict[Path, bytes]]:
+    """Tables and sentences by the name of their place, and figures by their file."""
     blocks: dict[str, str] = {}
     files: dict[Path, bytes] = {}
     for name, build in PAGES.items():
@@ -68,11 +79,8 @@ def built(results: Path, docs: Path, texts: Iterable[Path]) -> dict[Path, bytes]
         blocks |= {f"{key}-sentences": text + "\n" for key, text in content.sentences.items()}
         blocks[f"{name}-source"] = source_of(lines)
         for key, figure in content.figures.items():
-            files[docs / "images" / f"{key}.png"] = as_png(figure)
-    files |= built_datasheets(results, docs / "datasheets")
-    for path in texts:
-        files[path] = filled(path.read_text(encoding="utf-8"), blocks, path).encode()
-    return files
+            files[images / f"{key}.png"] = as_png(figure)
+    return blocks, files
 
 
 def write_changed(files: Mapping[Path, bytes]) -> list[Path]:

@@ -122,7 +122,7 @@ def plot_ablation(rows: dict[str, list[Left]]) -> Figure:
         for axes, (key, label) in zip(line, PANELS.items(), strict=True):
             _plot_ratios(axes, found, key)
             axes.set_title(f"{recipe}: {label}" if key == "drift" else label, fontsize=8)
-    figure.supxlabel("times the complete recipe's, median over cases", fontsize=9)
+    figure.supxlabel("times the complete recipe's, median over cases")
     return figure
 
 
@@ -139,7 +139,6 @@ def _plot_ratios(axes: Axes, rows: Sequence[Left], key: str) -> None:
     axes.set_yticks(places, [f"no {row.component.label}" for row in rows[1:]], fontsize=8)
     for place, ratio in zip(places, ratios, strict=True):
         axes.text(max(ratio, 1) * 1.1, place, f"{ratio:.2f}", va="center", fontsize=7)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _error(row: Left, key: str) -> float:

@@ -108,22 +108,21 @@ def plot_scores(unequal: Sequence[Standing], equal: Sequence[Standing]) -> Figur
     figure = Figure(figsize=(COLUMN_WIDTH, 3.2), layout="constrained")
     axes = figure.subplots()
     places = np.arange(len(equal))[::-1]
-    for offset, standings, colour, label in (
-        (0.19, unequal, "0.65", "the paper's budgets (R as written)"),
-        (-0.19, equal, "C0", "equal budgets (R = 16)"),
+    for offset, standings, colour, ink, label in (
+        (0.19, unequal, "0.75", "black", "the paper's budgets (R as written)"),
+        (-0.19, equal, "C0", "white", "equal budgets (R = 16)"),
     ):
         scores = [item.score for item in standings]
         axes.barh(places + offset, scores, height=0.36, color=colour, label=label)
         for place, item in zip(places + offset, standings, strict=True):
             note = f"{item.score:.3f}  (R = {item.entrant.trajectories})"
-            axes.text(0.01, place, note, va="center", fontsize=7)
+            axes.text(0.01, place, note, va="center", fontsize=7, color=ink)
     theirs = [item.paper_score for item in unequal]
     axes.plot(theirs, places + 0.19, "k|", markersize=10, label="published")
     axes.set_yticks(places, [item.entrant.method for item in equal])
     axes.set_xlim(0, 1)
     axes.set_xlabel("composite score (1 = perfect), median over 13 systems")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside upper right", ncols=3, frameon=False, fontsize=8)
+    figure.legend(loc="outside upper right", ncols=3)
     return figure
 
 

@@ -101,9 +101,9 @@ def plot_cosines(turns: Sequence[Turn]) -> Figure:
         axes.set_xticks(range(len(labels)), names, fontsize=7)
         axes.set(yscale="log", title=title)
     panels[0].set_ylabel("1 - cosine to the truth")
-    figure.supxlabel("system and rotation rate omega", fontsize=9)
+    figure.supxlabel("system and rotation rate omega")
     handles, texts = panels[0].get_legend_handles_labels()
-    figure.legend(handles, texts, loc="outside upper center", ncols=3, frameon=False, fontsize=8)
+    figure.legend(handles, texts, loc="outside upper center", ncols=3)
     return figure
 
 

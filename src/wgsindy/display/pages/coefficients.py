@@ -166,6 +166,5 @@ def plot_selection(terms: Sequence[Term]) -> Figure:
     axes.set(xscale="log", yscale="log")
     axes.set_xlabel("worth: |coefficient| / its standard error with the true terms given")
     axes.set_ylabel("relative error (median of seeds)")
-    axes.legend(frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend()
     return figure

@@ -111,15 +111,20 @@ def plot_curves(curves: Sequence[Curve]) -> Figure:
         row[0].set_ylabel(f"{target} error")
     for axes, system in zip(panels[0], systems, strict=True):
         axes.set_title(zoo.get(system).title.replace(" ", "\n", 1), fontsize=8)
-    figure.supxlabel("total observed time", fontsize=9)
+    figure.supxlabel("total observed time")
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(
-        handles, labels, loc="outside upper center", ncols=len(labels), frameon=False, fontsize=8
+        handles,
+        labels,
+        loc="outside upper center",
+        ncols=len(labels),
     )
     return figure
 
 
 def _plot(curves: Sequence[Curve], axes: Axes) -> None:
+    from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
+
     for curve in curves:
         colour, marker = STYLES[curve.method]
         label = LABELS.get(curve.method, curve.method)
@@ -129,4 +134,7 @@ def _plot(curves: Sequence[Curve], axes: Axes) -> None:
     floor = curves[-1]
     guide = floor.errors[0] * np.sqrt(floor.times[0] / np.array(floor.times))
     axes.loglog(floor.times, guide, color="0.75", linestyle=":", label="slope -1/2")
-    axes.tick_params(labelsize=7)
+    axes.xaxis.set_major_locator(FixedLocator(curves[0].times[::2]))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_minor_formatter(NullFormatter())

@@ -36,7 +36,7 @@ def plot_heatmap(
             dark = (shades[row, column] - low) > DARK * (high - low)
             text, ink = _short(float(value)), "white" if dark else "black"
             axes.text(column, row, text, ha="center", va="center", fontsize=6, color=ink)
-        axes.set_title(title, fontsize=9)
+        axes.set_title(title)
         axes.set_xticks(range(len(columns)), columns, rotation=60, ha="right", fontsize=7)
     panels[0].set_yticks(range(len(rows)), rows, fontsize=7)
     return figure

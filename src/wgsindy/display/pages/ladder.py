@@ -110,6 +110,5 @@ def plot_ladder(steps: Sequence[Step]) -> Figure:
     axes.set_yticks(places, [step.rung.label for step in steps])
     axes.set_xlim(0, 1)
     axes.set_xlabel("composite score (1 = perfect), median over 13 systems")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside upper right", ncols=2, frameon=False, fontsize=8)
+    figure.legend(loc="outside upper right", ncols=2)
     return figure

@@ -83,20 +83,27 @@ def count_signs(points: Sequence[Point]) -> str:
     return "; ".join(parts) + "."
 
 
+def _published(rho: float) -> tuple[float, float]:
+    """Median absolute error and share of right signs in the paper's file; NaN if not there."""
+    rows = [row for row in published.rows("leverage") if float(row["rho_true"]) == rho]
+    if not rows:
+        return float("nan"), float("nan")
+    errors = [float(row["rho_tensor_abs_error"]) for row in rows]
+    signs = [row["rho_sign_correct"] == "True" for row in rows]
+    return float(np.median(errors)), float(np.mean(signs))
+
+
 def _cells(point: Point) -> list[str]:
-    theirs = [row for row in published.rows("leverage") if float(row["rho_true"]) == point.rho]
-    own = theirs if point.method == "paper" else []
-    errors = [float(row["rho_tensor_abs_error"]) for row in own]
-    signs = [row["rho_sign_correct"] == "True" for row in own]
-    nothing = float("nan")
+    nothing = (float("nan"), float("nan"))
+    error, signs = _published(point.rho) if point.method == "paper" else nothing
     return [
         f"{point.rho:+.2f}",
         point.method,
         f"{np.median(point.found):+.3f}",
         number(point.error),
-        number(float(np.median(errors)) if errors else nothing),
+        number(error),
         percent(point.signs),
-        percent(float(np.mean(signs)) if signs else nothing),
+        percent(signs),
         number(point.parameters["kappa"], 2),
         number(point.parameters["theta"], 4),
         number(point.parameters["xi"], 3),
@@ -119,22 +126,10 @@ def plot_leverage(points: Sequence[Point]) -> Figure:
         errors = [point.error for point in own]
         right.plot([p.rho for p in own], errors, "o-", color=colour, markersize=4, label=method)
     known = sorted({float(row["rho_true"]) for row in published.rows("leverage")})
-    theirs = [
-        float(
-            np.median(
-                [
-                    float(row["rho_tensor_abs_error"])
-                    for row in published.rows("leverage")
-                    if float(row["rho_true"]) == rho
-                ]
-            )
-        )
-        for rho in known
-    ]
+    theirs = [_published(rho)[0] for rho in known]
     right.plot(known, theirs, "k|", markersize=10, label="published")
     left.set(xlabel="true rho", ylabel="recovered a12 / sqrt(a11 a22)", xlim=(-1, 1), ylim=(-1, 1))
     right.set(xlabel="true rho", ylabel="median absolute error", ylim=(0, None))
     for axes in (left, right):
-        axes.legend(frameon=False, fontsize=8)
-        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend()
     return figure

@@ -94,10 +94,10 @@ def plot_noise(levels: Sequence[Level]) -> Figure:
             _plot(own, target, axes)
         row[0].set_ylabel(f"{target} error")
     for axes, system in zip(panels[0], systems, strict=True):
-        axes.set_title(zoo.get(system).title, fontsize=9)
-    figure.supxlabel("noise, percent of each coordinate's standard deviation", fontsize=9)
+        axes.set_title(zoo.get(system).title)
+    figure.supxlabel("noise, percent of each coordinate's standard deviation")
     handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False, fontsize=8)
+    figure.legend(handles, labels, loc="outside upper center", ncols=4)
     return figure
 
 
@@ -111,4 +111,3 @@ def _plot(levels: Sequence[Level], target: str, axes: Axes) -> None:
         axes.plot(x, errors, style, marker="o", markersize=4, color=STYLES[plain], label=label)
     axes.set_yscale("log")
     axes.set_xticks(x)
-    axes.spines[["top", "right"]].set_visible(False)

@@ -123,9 +123,8 @@ def plot_nulls(limits: Sequence[Limit]) -> Figure:
         axes.axvline(gate, color="0.7", linestyle=":", label="gate")
         axes.set(xscale="log", xlabel=f"{target} error")
         axes.grid(axis="y", color="0.93")
-        axes.spines[["top", "right"]].set_visible(False)
     names = [f"{limit.label}\n{zoo.get(limit.null.system).axis}" for limit in limits]
     panels[0].set_yticks(places, names, fontsize=6.5)
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False, fontsize=8)
+    figure.legend(handles, labels, loc="outside upper center", ncols=4)
     return figure
