@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 import wgsindy
-from wgsindy.bench.campaign import Case, Line, Store, code_version, run_campaign
+from wgsindy.bench.campaign import Case, Line, Store, code_version, rounded, run_campaign
 from wgsindy.errors import CampaignError, DataError
 
 CASES = [Case("test", "nothing", "paper", seed) for seed in range(4)]
@@ -80,6 +81,95 @@ def test_a_line_cut_short_is_passed_over_and_does_not_spoil_the_next(tmp_path: P
     store.path.write_bytes(whole + whole[: len(whole) // 2])
     store.append(Line(CASES[1], code_version(), {"square": 1}, None))
     assert [line.case.seed for line in store.lines()] == [0, 1]
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process is there and not a zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def note_pid(case: Case) -> dict[str, Any]:
+    (Path(case.system) / f"{os.getpid()}.pid").touch()
+    time.sleep(60)
+    return {}
+
+
+def run_forever(folder: str) -> None:
+    """Entry point of the process whose workers must not outlive it."""
+    cases = [Case("test", folder, "paper", seed) for seed in range(2)]
+    run_campaign(cases, note_pid, Store(Path(folder) / "r.jsonl"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are seen in /proc")
+def test_workers_end_with_a_killed_campaign(tmp_path: Path) -> None:
+    code = f"import test_campaign; test_campaign.run_forever({str(tmp_path)!r})"
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parent)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and len(list(tmp_path.glob("*.pid"))) < 2:
+        time.sleep(0.05)
+    workers = [int(path.stem) for path in tmp_path.glob("*.pid")]
+    assert len(workers) == 2
+    assert all(is_running(pid) for pid in workers)
+    process.kill()  # only the parent: nobody tells the workers
+    process.wait()
+    while time.monotonic() < deadline and any(is_running(pid) for pid in workers):
+        time.sleep(0.05)
+    assert not any(is_running(pid) for pid in workers)
+
+
+def test_options_survive_the_file_and_tell_cases_apart(tmp_path: Path) -> None:
+    store = Store(tmp_path / "r.jsonl")
+    cases = [
+        Case("test", "x", "paper", 0, 4, 300, (("kind", "laplace"), ("level", level)))
+        for level in (0.05, 0.1)
+    ]
+    for number, case in enumerate(cases):
+        store.append(Line(case, code_version(), {"number": number}, None))
+    assert [line.case for line in store.lines()] == cases
+    assert run_campaign(cases, forbidden, store)[1].result == {"number": 1}
+
+
+def test_defaults_are_not_written_and_old_lines_are_read(tmp_path: Path) -> None:
+    assert CASES[0].to_json() == {
+        "experiment": "test",
+        "system": "nothing",
+        "recipe": "paper",
+        "seed": 0,
+    }
+    assert Case.from_json({**CASES[0].to_json(), "trajectories": 16}) == CASES[0]
+
+
+def test_a_compact_store_keeps_the_last_line_of_each_case(tmp_path: Path) -> None:
+    store = Store(tmp_path / "r.jsonl")
+    for value in (1, 2):
+        for case in reversed(CASES):
+            store.append(Line(case, f"0.0.{value}", {"square": value}, None))
+    store.compact()
+    assert [(line.case, line.result) for line in store.lines()] == [
+        (case, {"square": 2}) for case in CASES
+    ]
+    before = store.path.read_bytes()
+    store.compact()
+    assert store.path.read_bytes() == before
+
+
+def test_the_last_line_of_a_case_counts_whatever_code_made_it(tmp_path: Path) -> None:
+    store = Store(tmp_path / "r.jsonl")
+    for value in (1, 2):
+        store.append(Line(CASES[1], f"0.0.{value}", {"square": value}, None))
+    assert [line.result for line in store.latest(CASES)] == [{"square": 2}]
+
+
+def test_numbers_are_kept_to_six_digits() -> None:
+    found = rounded({"a": [1.23456789, 7], "b": (1e-20, float("nan")), "c": "text", "d": None})
+    assert found["a"] == [1.23457, 7]
+    assert found["b"][0] == 1e-20
+    assert math.isnan(found["b"][1])
+    assert (found["c"], found["d"]) == ("text", None)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a matter of POSIX systems")

@@ -8,6 +8,7 @@ import matplotlib.image
 import pytest
 
 from wgsindy import Generator, cli
+from wgsindy.cli.console import parse_seeds
 from wgsindy.errors import CampaignError
 
 
@@ -49,7 +50,7 @@ def test_bench_table_resumes(
     assert run(monkeypatch, *arguments, "--seeds", "0:2") == 0
     assert run(monkeypatch, *arguments, "--seeds", "0:3") == 0
     assert "Bad coverage" in capsys.readouterr().out
-    lines = (tmp_path / "table-paper.jsonl").read_text().splitlines()
+    lines = (tmp_path / "table.jsonl").read_text().splitlines()
     assert len(lines) == 3  # the first two cases were not run again
     assert (tmp_path / "table-paper.md").read_text().startswith("| System |")
 
@@ -76,7 +77,7 @@ def test_a_wrong_argument_gets_a_sentence_and_no_traceback(
 
 
 def test_seeds_are_read_as_a_range() -> None:
-    assert list(cli.parse_seeds("3:6")) == [3, 4, 5]
+    assert list(parse_seeds("3:6")) == [3, 4, 5]
     for text in ("3", "a:b", "-1:2", "2:2", ""):
         with pytest.raises(CampaignError, match="FIRST:LAST"):
-            cli.parse_seeds(text)
+            parse_seeds(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import astuple
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,7 +17,7 @@ from wgsindy.bench import match, peers, standings
 from wgsindy.bench.campaign import Case, Line
 from wgsindy.bench.peer_workers import run as worker
 from wgsindy.display.curves import plot_match
-from wgsindy.display.tables import match_markdown, peers_markdown, peers_tables
+from wgsindy.display.tables import match_grid, peers_grids, peers_markdown
 from wgsindy.errors import CampaignError, RecipeError, UnknownSystemError
 
 HERE = dict.fromkeys(peers.RIVALS, sys.executable)
@@ -270,7 +270,7 @@ def test_tables_hold_the_ratios_and_the_failures() -> None:
     assert "| 2.00 | 3.00 | 2 |" in total
     assert total.endswith("| 10.0 | 4.0 | 1 of 3 |")
     assert "- sfi on rotational_ou, seed 2: Error: no." in text
-    assert [table.row_count for table in peers_tables(summary, "title")] == [2, 2]
+    assert [len(grid.rows) for grid in peers_grids(summary, "title")] == [2, 2]
 
 
 def matched(method: str, steps: int, seed: int, exact: bool | None) -> Line:
@@ -290,15 +290,15 @@ def test_a_failed_fit_is_no_match_and_lengths_are_in_order() -> None:
     assert sharp.times == pytest.approx((200 * 0.01 * 16, 400 * 0.01 * 16))
     assert (sharp.shares, sharp.n) == ((0.75, 1.0), (4, 4))
     assert (sfi.method, sfi.shares, sfi.n) == ("sfi", (0.25,), (4,))
-    text = match_markdown([sharp, sfi]).splitlines()
+    text = match_grid([sharp, sfi], "title").markdown().splitlines()
     assert "| 0.75 (T=32) | 1.00 (T=64) |" in text[2]
     assert text[3].endswith("| 0.25 (T=32) | - |")
 
 
 def test_the_figure_has_a_panel_a_system_and_a_line_a_method() -> None:
     other = [
-        Line(Case(experiment, "maier_stein", method, seed), "x", {"exact": True}, None)
-        for experiment, _, method, seed, _ in (astuple(line.case) for line in MATCHES)
+        Line(replace(line.case, system="maier_stein"), "x", {"exact": True}, None)
+        for line in MATCHES
     ]
     curves = match.summarise([*MATCHES, *other])
     panels = plot_match(curves).axes

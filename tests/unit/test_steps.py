@@ -8,12 +8,13 @@ import pytest
 from wgsindy import zoo
 from wgsindy.bench import steps
 from wgsindy.bench.campaign import Case, Line
+from wgsindy.bench.scope import Scope
 
 
 def test_cases_cover_every_spacing_and_both_recipes() -> None:
-    cases = steps.step_cases([1, 2], ["rotational_ou"])
+    cases = steps.step_cases(Scope([1, 2], ["rotational_ou"]))
     assert len(cases) == len(set(cases)) == 2 * len(steps.SPACINGS) * 2 * 2
-    assert "rotational_ou@chain@0.2" in {case.system for case in cases}
+    assert (("kind", "chain"), ("dt", 0.2)) in {case.options for case in cases}
 
 
 def test_a_linear_process_is_sampled_exactly_or_as_a_chain() -> None:
@@ -39,7 +40,7 @@ def test_bias_is_the_error_of_the_mean_and_error_that_of_one_fit() -> None:
         {"drift": (sign * 0.1 * drift).tolist(), "tensor": (0.2 * tensor).tolist()}
         for sign in (-1, 1)
     ]
-    case = Case("steps", "rotational_ou@chain@0.05", "sharp", 0)
+    case = Case("steps", "rotational_ou", "sharp", 0, options=(("kind", "chain"), ("dt", 0.05)))
     (row,) = steps.summarise([Line(case, "code", result, None) for result in results])
     assert (row.system, row.kind, row.dt, row.seeds) == ("rotational_ou", "chain", 0.05, 2)
     assert row.drift_bias == pytest.approx(0.0, abs=1e-12)
@@ -49,8 +50,9 @@ def test_bias_is_the_error_of_the_mean_and_error_that_of_one_fit() -> None:
 
 
 def test_a_case_keeps_fields_on_a_grid_that_all_seeds_share() -> None:
+    options = (("kind", "continuous"), ("dt", 0.1))
     results = [
-        steps.run_case(Case("steps", "rotational_ou@continuous@0.1", "sharp", seed))
+        steps.run_case(Case("steps", "rotational_ou", "sharp", seed, options=options))
         for seed in (0, 1)
     ]
     for result in results:

@@ -11,7 +11,7 @@ import pytest
 from wgsindy import zoo
 from wgsindy.bench import table
 from wgsindy.bench.campaign import Case, Line
-from wgsindy.display.tables import master_markdown, overall_sentences
+from wgsindy.display.tables import master_grid, overall_sentences
 from wgsindy.errors import CampaignError, UnknownSystemError
 from wgsindy.generator import Generator
 from wgsindy.tensor import TensorField
@@ -79,10 +79,8 @@ def test_overall_takes_in_scope_rows_only() -> None:
 
 
 def test_markdown_marks_rows_above_the_papers_interval() -> None:
-    text = master_markdown(
-        table.summarise(lines("rotational_ou", [0.2]) + lines("sabr", [math.nan]))
-    )
-    ours, sabr = text.splitlines()[2:]
+    rows = table.summarise(lines("rotational_ou", [0.2]) + lines("sabr", [math.nan]))
+    ours, sabr = master_grid(rows, "title").markdown().splitlines()[2:]
     assert "0.200*" in ours
     assert ours.endswith("| pass |")
     assert "| - |" in sabr  # a driftless system has no drift error
@@ -92,7 +90,7 @@ def test_a_system_that_is_not_in_the_paper_has_a_row_without_its_figures() -> No
     row = table.summarise(lines("duffing_degenerate", [0.1]))[0]
     assert math.isnan(row.published("drift", "median"))
     assert row.within_paper("drift")
-    assert "| 0.100 | - |" in master_markdown([row])
+    assert "| 0.100 | - |" in master_grid([row], "title").markdown()
 
 
 def test_a_half_observed_system_is_refused_with_a_sentence() -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from wgsindy import recipes, zoo
 from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.bench.campaign import Case, Line
+from wgsindy.bench.scope import Scope
 from wgsindy.errors import CampaignError, RepeatedSamplesWarning
 from wgsindy.library import library
 from wgsindy.recipes import Recipe
@@ -27,24 +28,19 @@ from wgsindy.survey import survey
 from wgsindy.uncertainty import normal_quantile
 from wgsindy.zoo import System
 
+RECIPE, SEEDS = "sharp", range(1000, 1020)
 LEVEL = 0.95
 BINS = np.array([0.0, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99, 1.0])
 
 
-def calibration_cases(
-    recipe: str, seeds: Sequence[int], systems: Sequence[str] | None = None
-) -> list[Case]:
+def calibration_cases(scope: Scope) -> list[Case]:
     """Cases of all systems whose truth their library spans."""
-    chosen = [name for name in zoo.names() if zoo.get(name).true_coefficients() is not None]
-    if systems is not None:
-        unusable = [name for name in systems if zoo.get(name).true_coefficients() is None]
-        if unusable:
-            raise CampaignError(
-                f"the library of {unusable[0]} does not span its truth, so it has no true "
-                "coefficients to cover; leave it out."
-            )
-        chosen = list(systems)
-    return [Case("calibration", name, recipe, seed) for name in chosen for seed in seeds]
+    spanned = [name for name in zoo.names() if zoo.get(name).true_coefficients() is not None]
+    return [
+        Case("calibration", name, RECIPE, seed)
+        for name in scope.of_systems(spanned)
+        for seed in scope.of_seeds(SEEDS)
+    ]
 
 
 def fitting_recipe(system: System, name: str) -> Recipe:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from wgsindy.bench import (
     ablation,
+    calibration,
     circulation,
     coefficients,
     convergence,
@@ -18,6 +19,7 @@ from wgsindy.bench import (
     nulls,
     observation_noise,
     proxies,
+    steps,
     table,
 )
 from wgsindy.bench.campaign import Case, Work
@@ -38,6 +40,9 @@ EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
         Experiment("table", table.evidence_cases, table.run_case, "table"),
+        Experiment(
+            "calibration", calibration.calibration_cases, calibration.run_case, "calibration"
+        ),
         Experiment("ladder", ladder.ladder_cases, fits.run_case, "fits"),
         Experiment("ablation", ablation.ablation_cases, fits.run_case, "fits"),
         Experiment("baselines", proxies.proxy_cases, fits.run_case, "fits"),
@@ -51,6 +56,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("circulation", circulation.circulation_cases, circulation.run_case, "readouts"),
         Experiment("noise", observation_noise.noise_cases, observation_noise.run_case, "readouts"),
         Experiment("datasheets", datasheets.datasheet_cases, datasheets.run_case, "datasheets"),
+        Experiment("steps", steps.step_cases, steps.run_case, "steps"),
         Experiment("errata", errata.errata_cases, errata.run_case, "errata"),
     )
 }

@@ -16,6 +16,7 @@ import numpy as np
 from wgsindy import metrics, zoo
 from wgsindy.arrays import FloatArray
 from wgsindy.bench.campaign import Case, Line
+from wgsindy.bench.scope import Scope
 from wgsindy.estimator import WGSINDy
 from wgsindy.simulate import EulerMaruyama
 from wgsindy.trajectories import Trajectories
@@ -26,18 +27,18 @@ RECIPES = ("sharp", "sharp-continuous")
 SPACINGS = (0.01, 0.05, 0.1, 0.2)
 SUBSTEPS = 50
 STEPS = 1600
-SEPARATOR = "@"
+SEEDS = range(1000, 1003)  # a case takes a quarter of a minute, most of it the fine path
 
 
-def step_cases(seeds: Sequence[int], systems: Sequence[str] | None = None) -> list[Case]:
-    """Every system, spacing, sampling and recipe; the case's system reads name@kind@dt."""
+def step_cases(scope: Scope) -> list[Case]:
+    """Every system, spacing, sampling and recipe."""
     return [
-        Case("steps", SEPARATOR.join((name, kind, str(dt))), recipe, seed)
-        for name in (SYSTEMS if systems is None else systems)
+        Case("steps", name, recipe, seed, options=(("kind", kind), ("dt", dt)))
+        for name in (SYSTEMS[:1] if scope.quick else scope.of_systems(SYSTEMS))
         for kind in ("continuous", "chain")
-        for dt in SPACINGS
+        for dt in (SPACINGS[:1] if scope.quick else SPACINGS)
         for recipe in RECIPES
-        for seed in seeds
+        for seed in scope.of_seeds(SEEDS)
     ]
 
 
@@ -55,15 +56,14 @@ def _scheme(system: System, kind: str) -> Any:
 
 def run_case(case: Case) -> dict[str, Any]:
     """Fit, and keep the fields on a grid that is the same for all seeds."""
-    name, kind, spacing = case.system.split(SEPARATOR)
-    data = sampled(name, kind, float(spacing), case.seed)
-    system = zoo.get(name)
+    system = zoo.get(case.system)
+    data = sampled(case.system, case.settings["kind"], case.settings["dt"], case.seed)
     estimate = WGSINDy(system.library, case.recipe).fit(data).generator_
-    grid = _grid(name)
+    grid = _grid(case.system)
     truth = system.generator
     return {
-        "drift": np.round(estimate.drift(grid) - truth.drift(grid), 6).ravel().tolist(),
-        "tensor": np.round(estimate.diffusion(grid) - truth.diffusion(grid), 6).ravel().tolist(),
+        "drift": (estimate.drift(grid) - truth.drift(grid)).ravel().tolist(),
+        "tensor": (estimate.diffusion(grid) - truth.diffusion(grid)).ravel().tolist(),
     }
 
 
@@ -88,15 +88,18 @@ class StepRow:
 
 def summarise(lines: Sequence[Line]) -> list[StepRow]:
     """One row for each system, sampling, spacing and recipe."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str, float, str], list[dict[str, Any]]] = {}
     for line in lines:
         if line.result is not None:
-            groups.setdefault((line.case.system, line.case.recipe), []).append(line.result)
-    return [_row(system, recipe, results) for (system, recipe), results in groups.items()]
+            case = line.case
+            key = (case.system, case.settings["kind"], case.settings["dt"], case.recipe)
+            groups.setdefault(key, []).append(line.result)
+    return [_row(*key, results) for key, results in groups.items()]
 
 
-def _row(label: str, recipe: str, results: Sequence[dict[str, Any]]) -> StepRow:
-    name, kind, dt = label.split(SEPARATOR)
+def _row(
+    name: str, kind: str, dt: float, recipe: str, results: Sequence[dict[str, Any]]
+) -> StepRow:
     truth, grid = zoo.get(name).generator, _grid(name)
     sizes = {"drift": truth.drift(grid), "tensor": truth.diffusion(grid)}
     figures = []
@@ -107,4 +110,4 @@ def _row(label: str, recipe: str, results: Sequence[dict[str, Any]]) -> StepRow:
             float(np.linalg.norm(errors.mean(axis=0)) / size),
             float(np.sqrt(np.mean(np.sum(errors**2, axis=1))) / size),
         ]
-    return StepRow(name, kind, float(dt), recipe, len(results), *figures)
+    return StepRow(name, kind, dt, recipe, len(results), *figures)

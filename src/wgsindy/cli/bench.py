@@ -41,6 +41,8 @@ COMMANDS = {
         ("leverage", "circulation", "noise"),
         "Leverage, circulation and observation noise.",
     ),
+    "calibration": (("calibration",), "Do the error bars cover, are the probabilities true."),
+    "steps": (("steps",), "What a coarse step costs, with and without correction."),
     "datasheets": (("datasheets",), "Lines from which the datasheets are made."),
     "errata": (("errata",), "What each slip of the authors' release does to a figure."),
 }

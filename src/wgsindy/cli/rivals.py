@@ -1,4 +1,4 @@
-"""Commands that compare with other packages, check error bars, and measure coarse steps."""
+"""Commands that compare with other packages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Annotated
 import typer
 
 from wgsindy.cli.bench import (
-    JobsOption,
     OutOption,
-    RecipeOption,
     SeedsOption,
     SystemsOption,
     bench,
@@ -92,55 +90,3 @@ def bench_match(
     write_atomically(out / "match.md", grid.markdown())
     save_figure(plot_match(curves), out / "match.png")
     say(f"Wrote match.md and match.png to {out}/")
-
-
-@bench.command("calibration")
-def bench_calibration(
-    recipe: RecipeOption = "sharp",
-    seeds: SeedsOption = "1000:1020",
-    systems: SystemsOption = None,
-    jobs: JobsOption = 2,
-    out: OutOption = Path("results"),
-) -> None:
-    """Check error bars and inclusion probabilities against known truths.
-
-    Example: `wgsindy bench calibration --system rotational_ou --seeds 0:5`
-    """
-    from wgsindy.bench import calibration
-    from wgsindy.display.curves import plot_reliability
-    from wgsindy.display.tables import calibration_grid, reliability_grid
-    from wgsindy.files import write_atomically
-
-    cases = calibration.calibration_cases(recipe, parse_seeds(seeds), systems)
-    lines = run("calibration", cases, calibration.run_case, out / "calibration.jsonl", jobs)
-    rows, bins = calibration.summarise(lines), calibration.reliability(lines)
-    grids = (
-        calibration_grid(rows, f"Coverage of 95 % intervals, seeds {seeds}"),
-        reliability_grid(bins),
-    )
-    show(*grids)
-    write_atomically(out / "calibration.md", "\n".join(grid.markdown() for grid in grids))
-    save_figure(plot_reliability(bins), out / "reliability.png")
-    say(f"Wrote calibration.md and reliability.png to {out}/")
-
-
-@bench.command("steps")
-def bench_steps(
-    seeds: SeedsOption = "1000:1010",
-    systems: SystemsOption = None,
-    jobs: JobsOption = 2,
-    out: OutOption = Path("results"),
-) -> None:
-    """Measure the bias of coarse steps, with and without the finite-step correction.
-
-    Example: `wgsindy bench steps --system rotational_ou --seeds 0:4`
-    """
-    from wgsindy.bench import steps
-    from wgsindy.display.tables import steps_grid
-    from wgsindy.files import write_atomically
-
-    cases = steps.step_cases(parse_seeds(seeds), systems)
-    rows = steps.summarise(run("steps", cases, steps.run_case, out / "steps.jsonl", jobs))
-    grid = steps_grid(rows, f"Bias and error of coarse steps, seeds {seeds}")
-    show(grid)
-    write_atomically(out / "steps.md", grid.markdown())

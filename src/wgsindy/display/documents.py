@@ -37,13 +37,17 @@ RESOLUTION = 110  # dots an inch: sharp enough on a screen, small enough for a r
 def lines_of(name: str, results: Path) -> list[Line]:
     """The stored lines of a whole experiment, of whatever code.
 
+    What needs other packages (rivals) is not part of the evidence; all lines of its file count.
+
     Raises
     ------
     CampaignError
         If there are none.
     """
-    experiment = EXPERIMENTS[name]
-    found = Store(results / f"{experiment.store}.jsonl").latest(experiment.cases(Scope()))
+    experiment = EXPERIMENTS.get(name)
+    store = Store(results / f"{experiment.store if experiment else name}.jsonl")
+    cases = experiment.cases(Scope()) if experiment else [line.case for line in store.lines()]
+    found = store.latest(cases)
     if not found:
         raise CampaignError(
             f"there are no lines of experiment {name!r} in {results}; run "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-SETTINGS: dict[str, Any] = {
+SETTINGS: Any = {
     "font.size": 8,
     "axes.labelsize": 8.5,
     "axes.titlesize": 9,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from wgsindy.display.pages import (
     ablation,
     baselines,
+    calibration,
     circulation,
     coefficients,
     convergence,
@@ -14,6 +15,8 @@ from wgsindy.display.pages import (
     naive,
     noise,
     nulls,
+    rivals,
+    steps,
     table,
 )
 from wgsindy.display.pages.page import Build, Content
@@ -31,6 +34,10 @@ PAGES: dict[str, Build] = {
     "circulation": circulation.build,
     "noise": noise.build,
     "errata": errata.build,
+    "calibration": calibration.build,
+    "steps": steps.build,
+    "peers": rivals.build_peers,
+    "match": rivals.build_match,
 }
 
 __all__ = ["PAGES", "Build", "Content"]
