@@ -40,6 +40,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
         Experiment("table", table.evidence_cases, table.run_case, "table"),
+        Experiment("further-seeds", table.further_cases, table.run_case, "further-seeds"),
         Experiment(
             "calibration", calibration.calibration_cases, calibration.run_case, "calibration"
         ),

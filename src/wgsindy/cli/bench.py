@@ -41,6 +41,7 @@ COMMANDS = {
         ("leverage", "circulation", "noise"),
         "Leverage, circulation and observation noise.",
     ),
+    "further-seeds": (("further-seeds",), "More seeds where ten leave a question open."),
     "calibration": (("calibration",), "Do the error bars cover, are the probabilities true."),
     "steps": (("steps",), "What a coarse step costs, with and without correction."),
     "datasheets": (("datasheets",), "Lines from which the datasheets are made."),

@@ -23,6 +23,7 @@ from wgsindy.display.pages.page import Build, Content
 
 PAGES: dict[str, Build] = {
     "table": table.build,
+    "further-seeds": table.build_further,
     "ladder": ladder.build,
     "ablation": ablation.build,
     "baselines": baselines.build,

@@ -36,6 +36,34 @@ def build(lines: Sequence[Line]) -> Content:
     return Content(grids, sentences=sentences)
 
 
+def build_further(lines: Sequence[Line]) -> Content:
+    """What sharp adds up to on more seeds, and the doubtful rows of the paper's recipe."""
+    sharp = summarise([line for line in lines if line.case.recipe == "sharp"])
+    total = overall(sharp)
+    assert total is not None
+    rows = []
+    for recipe in dict.fromkeys(line.case.recipe for line in lines if line.case.recipe != "sharp"):
+        for row in summarise([line for line in lines if line.case.recipe == recipe]):
+            interval = [
+                f"{number(row.published(key, 'ci_low'))} - {number(row.published(key, 'ci_high'))}"
+                for key in ("drift", "tensor")
+            ]
+            figures = [number(row.drift), interval[0], number(row.tensor), interval[1]]
+            rows.append([row.title, recipe, *figures, number(row.psd, 2)])
+    headings = (
+        "System",
+        "recipe",
+        "drift",
+        "paper's interval",
+        "tensor",
+        "paper's interval",
+        "PSD",
+    )
+    grid = Grid("Doubtful rows on 30 further seeds", headings, sorted(rows), left=2)
+    listed = "\n".join(f"- {sentence}" for sentence in overall_sentences(total))
+    return Content({"further-seeds": grid}, sentences={"further-seeds": listed})
+
+
 def published_medians() -> dict[str, float]:
     """Medians of the paper's own table over the systems that it declares in scope."""
     rows = [zoo.get(name).published or {} for name in in_scope()]
