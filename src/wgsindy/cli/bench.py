@@ -132,12 +132,12 @@ def bench_report(
 
     Example: `wgsindy bench report --check`
     """
-    from wgsindy.display.documents import built, differing, write_changed
+    from wgsindy.display.documents import built, comparable, differing, write_changed
 
     docs = root / "docs"
     texts = [root / "README.md", *sorted(docs.glob("*.md")), *sorted(docs.glob("evidence/*.md"))]
     files = built(results, docs, texts)
-    changed = differing(files) if check else write_changed(files)
+    changed = differing(comparable(files, docs)) if check else write_changed(files)
     for path in changed:
         say(f"{'differs' if check else 'wrote'}: {path}")
     if check and changed:
