@@ -55,8 +55,8 @@ def ablation_cases(scope: Scope) -> list[Case]:
     return [
         ablated_case(component, system, seed, quarter=quarter)
         for system in scope.of_systems(in_scope())
+        for seed in scope.of_seeds()
+        for quarter in (False, True)
         for components in COMPONENTS.values()
         for component in components
-        for quarter in (False, True)
-        for seed in scope.of_seeds()
     ]

@@ -32,6 +32,6 @@ def convergence_cases(scope: Scope) -> list[Case]:
         horizon_case(system, method, horizon, seed)
         for system in scope.of_systems(SYSTEMS)
         for horizon in (HORIZONS[:QUICK_HORIZONS] if scope.quick else HORIZONS)
-        for method in METHODS
         for seed in scope.of_seeds()
+        for method in METHODS
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from wgsindy import metrics, recipes, zoo
@@ -44,10 +45,16 @@ def simulate(case: Case, system: System) -> Trajectories:
     )
 
 
+@lru_cache(maxsize=4)
+def _simulated(system: str, seed: int, trajectories: int, steps: int) -> Trajectories:
+    """Data of a case; neighbouring cases fit the same, and making them takes as long as a fit."""
+    return simulate(Case(EXPERIMENT, system, "", seed, trajectories, steps), zoo.get(system))
+
+
 def run_case(case: Case) -> dict[str, Any]:
     """Simulate, fit, score."""
     system = zoo.get(case.system)
-    data = simulate(case, system)
+    data = _simulated(case.system, case.seed, case.trajectories, case.steps)
     started = time.perf_counter()
     estimate, condition = fit(system, data, case)
     seconds = time.perf_counter() - started

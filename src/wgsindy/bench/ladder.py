@@ -41,6 +41,6 @@ def ladder_cases(scope: Scope) -> list[Case]:
     return [
         fit_case(system, rung.method, seed, trajectories=rung.trajectories)
         for system in scope.of_systems(in_scope())
-        for rung in RUNGS
         for seed in scope.of_seeds()
+        for rung in RUNGS
     ]

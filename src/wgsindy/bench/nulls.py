@@ -44,6 +44,6 @@ def null_cases(scope: Scope) -> list[Case]:
         null_case(null, method, seed)
         for null in NULLS
         if null.system in chosen
-        for method in METHODS
         for seed in scope.of_seeds()
+        for method in METHODS
     ]

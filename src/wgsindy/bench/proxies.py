@@ -34,9 +34,9 @@ def proxy_cases(scope: Scope) -> list[Case]:
     return [
         fit_case(system, entrant.method, seed, trajectories=entrant.trajectories)
         for system in scope.of_systems(in_scope())
+        for seed in scope.of_seeds()
         for equal in (False, True)
         for entrant in entrants(equal=equal)
-        for seed in scope.of_seeds()
     ]
 
 
