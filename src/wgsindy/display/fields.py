@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wgsindy import symbolic, tensor
+from wgsindy import metrics, symbolic, tensor
 from wgsindy.arrays import FloatArray
 from wgsindy.errors import DataError
 from wgsindy.generator import Generator
@@ -21,20 +22,44 @@ if TYPE_CHECKING:
 POINTS = 41
 ARROWS = 17
 ELLIPSES = 7
+# Relative to the largest field of its kind: what an eigenvalue decomposition leaves of a zero.
+ROUNDING = 1e-12
 
 
-def _window(data: Trajectories, points: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Axes ``(points,)`` each over the central 96 % of the states, and their grid."""
-    if data.dimension != 2:
-        raise DataError(f"field pictures need 2 coordinates, these data have {data.dimension}.")
-    low, high = np.percentile(data.states, [2, 98], axis=0)
-    x, y = (np.linspace(low[i], high[i], points) for i in range(2))
-    return x, y, np.array([[a, b] for b in y for a in x])
+class Window(NamedTuple):
+    """A rectangle of states: names of the coordinates, lower and upper corner ``(2,)``."""
+
+    names: tuple[str, ...]
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def of(cls, data: Trajectories) -> Window:
+        """The central 96 % of the states of each coordinate.
+
+        Raises
+        ------
+        DataError
+            If the data do not have two coordinates.
+        """
+        if data.dimension != 2:
+            raise DataError(f"field pictures need 2 coordinates, these data have {data.dimension}.")
+        low, high = np.percentile(data.states, metrics.GRID_RANGE, axis=0)
+        return cls(data.names, low, high)
+
+    def mesh(self, points: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Axes ``(points,)`` each, and their grid ``(points ** 2, 2)``, row by row."""
+        x, y = (np.linspace(self.low[i], self.high[i], points) for i in range(2))
+        return x, y, np.array([[a, b] for b in y for a in x])
 
 
 def _fields(generator: Generator, grid: FloatArray) -> FloatArray:
-    """Drift components and tensor entries at the grid, ``(5, n)``."""
-    return np.hstack([generator.drift(grid), tensor.entries_of(generator.diffusion(grid))]).T
+    """Drift components and tensor entries at the grid, ``(5, n)``; rounding is set to zero."""
+    drift, entries = generator.drift(grid), tensor.entries_of(generator.diffusion(grid))
+    for fields in (drift, entries):
+        largest = np.abs(fields).max(axis=0)
+        fields[:, largest <= ROUNDING * largest.max()] = 0.0
+    return np.hstack([drift, entries]).T
 
 
 def plot_comparison(estimate: Generator, truth: Generator, data: Trajectories) -> Figure:
@@ -42,38 +67,70 @@ def plot_comparison(estimate: Generator, truth: Generator, data: Trajectories) -
 
     Recovered and true share a colour scale; the error's own scale is centred at zero.
     """
+    return plot_fields(estimate, truth, Window.of(data), points=POINTS, size=(8.4, 11.2))
+
+
+def plot_fields(
+    estimate: Generator,
+    truth: Generator,
+    window: Window,
+    *,
+    points: int,
+    size: tuple[float, float],
+) -> Figure:
+    """Draw what :func:`plot_comparison` draws, over any window; ``size`` in inches."""
     from matplotlib.figure import Figure
 
-    x, y, grid = _window(data, POINTS)
+    x, y, grid = window.mesh(points)
     found, true = _fields(estimate, grid), _fields(truth, grid)
     drift, entries = symbolic.field_names(2)
-    figure = Figure(figsize=(8.4, 11.2), layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(5, 3, sharex=True, sharey=True)
-    for row, name in enumerate([*drift, *entries]):
-        low, high = _colour_range(found[row], true[row])
+    for row, (name, scale) in enumerate(zip([*drift, *entries], _scales(true), strict=True)):
+        low, high = _colour_range(found[row], true[row], scale)
         error = found[row] - true[row]
         # At least a quarter of the field itself: a small error must look small.
-        widest = max(float(np.abs(error).max()), 0.25 * float(np.abs(true[row]).max()), 1e-12)
+        widest = max(float(np.abs(error).max()), 0.25 * scale) or 1.0
         images = [
             _image(panels[row, 0], x, y, found[row], "viridis", low, high),
             _image(panels[row, 1], x, y, true[row], "viridis", low, high),
             _image(panels[row, 2], x, y, error, "RdBu_r", -widest, widest),
         ]
-        figure.colorbar(images[1], ax=panels[row, :2], pad=0.01)
-        figure.colorbar(images[2], ax=panels[row, 2], pad=0.02)
-        panels[row, 0].set_ylabel(f"$\\mathbf{{{name[0]}_{{{name[1:]}}}}}$\n{data.names[1]}")
+        blank = not (found[row].any() or true[row].any())
+        _colour_bar(figure, images[1], panels[row, :2], blank=blank)
+        _colour_bar(figure, images[2], panels[row, 2:], blank=blank)
+        _label_row(panels[row, 0], name, window.names[1])
     for axes, title in zip(panels[0], ("recovered", "true", "recovered - true"), strict=True):
-        axes.set_title(title)
+        axes.set_title(title, fontsize=9)
     for axes in panels[-1]:
-        axes.set_xlabel(data.names[0])
+        axes.set_xlabel(window.names[0], fontsize=9)
+    for axes in panels.ravel():
+        axes.spines[:].set_visible(True)  # an image is framed on all sides, whatever the style
+        axes.locator_params(nbins=4)
+        axes.ticklabel_format(useOffset=False)
+        axes.tick_params(labelsize=7)
     return figure
 
 
-def _colour_range(first: FloatArray, second: FloatArray) -> tuple[float, float]:
-    """Joint range, opened up where a field is constant so that rounding is not painted."""
-    low = float(min(first.min(), second.min()))
-    high = float(max(first.max(), second.max()))
-    margin = max(0.25 * max(abs(low), abs(high)) - (high - low) / 2, 0.0) or 1e-12
+def _scales(true: FloatArray) -> FloatArray:
+    """Size ``(5,)`` against which an error in each field is small or large.
+
+    The largest value of the field. A covariance of zero has none; there the variances say what a
+    large one would be.
+    """
+    sizes = np.abs(true).max(axis=1)
+    first, cross, second = (2 + tensor.entry_number(p, q) for p, q in ((0, 0), (1, 0), (1, 1)))
+    if sizes[cross] == 0:
+        sizes[cross] = np.sqrt(sizes[first] * sizes[second])
+    return sizes
+
+
+def _colour_range(found: FloatArray, true: FloatArray, scale: float) -> tuple[float, float]:
+    """Joint range, opened up where a field is constant so that no small difference is painted."""
+    low = float(min(found.min(), true.min()))
+    high = float(max(found.max(), true.max()))
+    wanted = 0.25 * max(abs(low), abs(high), float(scale)) or 1.0
+    margin = max(wanted - (high - low) / 2, 0.0)
     return low - margin, high + margin
 
 
@@ -91,16 +148,42 @@ def _image(
     )
 
 
+def _colour_bar(figure: Figure, image: QuadMesh, panels: Sequence[Axes], *, blank: bool) -> None:
+    """Draw the scale of an image; a field that is zero everywhere has none but the zero."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator, StrMethodFormatter
+
+    ticks = FixedLocator([0]) if blank else MaxNLocator(4)
+    written = StrMethodFormatter("{x:.6g}")
+    bar = figure.colorbar(image, ax=panels, pad=0.01, ticks=ticks, format=written)
+    bar.ax.tick_params(labelsize=7)
+
+
+def _label_row(axes: Axes, field: str, coordinate: str) -> None:
+    """Write the name of the coordinate upright beside the axis, that of the field left of it."""
+    axes.set_ylabel(coordinate, rotation=0, ha="right", va="center", fontsize=9)
+    axes.annotate(
+        f"$\\mathbf{{{field[0]}_{{{field[1:]}}}}}$",
+        (0, 0.5),
+        (-6, 0),
+        xycoords=axes.yaxis.label,
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        fontsize=12,
+    )
+
+
 def plot_portrait(generator: Generator, data: Trajectories, axes: Axes) -> Axes:
     """Draw where the process goes: density of the data, drift arrows, tensor ellipses."""
     from matplotlib.patches import Ellipse
 
-    x, y, grid = _window(data, ARROWS)
+    window = Window.of(data)
+    x, y, grid = window.mesh(ARROWS)
     axes.hexbin(*data.states.T, gridsize=45, cmap="Blues", mincnt=1, linewidths=0)
     drift = generator.drift(grid)
     axes.quiver(*grid.T, *drift.T, color="0.15", angles="xy", width=0.0032, zorder=3)
     spacing = min(np.ptp(x), np.ptp(y)) / ELLIPSES
-    _, _, coarse = _window(data, ELLIPSES)
+    _, _, coarse = window.mesh(ELLIPSES)
     field = generator.diffusion(coarse)
     values, vectors = np.linalg.eigh(field)
     largest = float(np.sqrt(values.max()))
