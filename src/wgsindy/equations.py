@@ -12,6 +12,8 @@ from wgsindy.arrays import FloatArray
 from wgsindy.evidence import Problem, Root
 from wgsindy.likelihood import Sums
 
+LEAST_SHARE = 1e-3  # of the noise of a step, for lack of a better model of what is left
+
 
 @dataclass(frozen=True)
 class Equations:
@@ -33,18 +35,31 @@ class Equations:
         pairs = enumerate(tensor.pairs(self.dimension))
         return any(p != q and bool(self.sums.drift_gram[e].any()) for e, (p, q) in pairs)
 
+    @cached_property
+    def lasting_share(self) -> FloatArray:
+        """Share of the noise of each component that is left over many steps, ``(d,)``.
+
+        It is 1 unless there is noise of the observation, of which each step takes back what the
+        one before it added.
+        """
+        stepwise = self.sums.stepwise
+        seen = stepwise > 0
+        share = np.where(seen, self.sums.lasting, 1.0) / np.where(seen, stepwise, 1.0)
+        return np.clip(share, LEAST_SHARE, 1.0)
+
     def component(self, drift: FloatArray, p: int) -> Problem:
         """Component ``p``, given the others of ``drift (d, K)`` in working terms."""
         cross = self.sums.drift_cross[p].copy()
         for q in range(self.dimension):
             if q != p:
                 cross -= self.sums.drift_gram[tensor.entry_number(p, q)] @ drift[q]
-        return self._drift_roots[p].problem(cross)
+        return self._drift_roots[p].problem(cross / self.lasting_share[p])
 
     @cached_property
     def _drift_roots(self) -> list[Root]:
         own = [tensor.entry_number(p, p) for p in range(self.dimension)]
-        return [Root.of(self.sums.drift_gram[e], self.change) for e in own]
+        shares = zip(own, self.lasting_share, strict=True)
+        return [Root.of(self.sums.drift_gram[e] / share, self.change) for e, share in shares]
 
     @cached_property
     def entries(self) -> list[Problem]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from wgsindy import tensor
 from wgsindy.arrays import FloatArray, Scratch
+from wgsindy.carried import carried_noise, lasting_noise
 from wgsindy.trajectories import Chunk
 from wgsindy.workingmodel import (
     Local,
@@ -45,6 +46,8 @@ class Sums:
     entry_cross: FloatArray  # (E, K)
     residual: FloatArray  # (d,) sum of squared residuals over dt
     slack_likelihood: FloatArray  # (d, G) of residuals where noise is low, for each slack tried
+    lasting: FloatArray  # (d,) noise of the weighted drift that sums of neighbouring steps keep
+    stepwise: FloatArray  # (d,) the same if steps were independent, as weights take them to be
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class NormalPass:
             np.zeros((e, k)),
             np.zeros(d),
             np.zeros((d, len(SLACK_GRID))),
+            np.zeros(d),
+            np.zeros(d),
         )
 
     def add(self, total: Sums, chunk: Chunk) -> Sums:
@@ -75,7 +80,7 @@ class NormalPass:
         squares = local.residual**2 / local.dt
         total.count += len(local.dt)
         total.residual += squares.sum(axis=1)
-        noise = drift_noise(self.model, local.entries)
+        noise = drift_noise(self.model, local)
         precision = tensor.precision(noise, LEAST_UNSHARED)
         entry_weights = 1.0 / entry_variance(noise)
         weights = np.concatenate([precision * local.dt, entry_weights])
@@ -84,6 +89,12 @@ class NormalPass:
         total.entry_gram += grams[len(noise) :]
         total.drift_cross += tensor.multiply(precision, local.steps) @ local.theta.T
         total.entry_cross += (local.targets * entry_weights) @ local.theta.T
+        if local.blurred is not None:
+            total.drift_cross += carried_noise(self.model, local, precision).sum(local)
+            lasting = lasting_noise(self.model, local, noise, precision)
+            own = [tensor.entry_number(p, p) for p in range(len(lasting))]
+            total.lasting += lasting.sum(axis=1)
+            total.stepwise += precision[own].sum(axis=1)
         for p in range(len(local.steps)):
             self._add_slack(total, p, local, squares[p])
         return total
@@ -96,7 +107,7 @@ class NormalPass:
         return (stacked.reshape(m * k, n) @ theta.T).reshape(m, k, k)
 
     def _add_slack(self, total: Sums, p: int, local: Local, squares: FloatArray) -> None:
-        variance = np.maximum(local.entries[tensor.entry_number(p, p)], 0.0)
+        variance = np.maximum(local.noise[tensor.entry_number(p, p)], 0.0)
         low = variance < LOW_NOISE
         undecided = self.model.least[p] >= LOW_NOISE  # no tensor has been fitted yet
         if undecided or self.model.quiet[p] or not low.any():
@@ -113,6 +124,8 @@ class NormalPass:
             "entry_cross",
             "residual",
             "slack_likelihood",
+            "lasting",
+            "stepwise",
         ):
             getattr(left, name)[...] += getattr(right, name)
         return left
@@ -180,16 +193,20 @@ class ScorePass:
         local = evaluate(self.model, chunk)
         if not len(local.dt):
             return total
-        noise = drift_noise(self.model, local.entries)
-        pulled = tensor.multiply(tensor.precision(noise, LEAST_UNSHARED), local.residual)
+        noise = drift_noise(self.model, local)
+        precision = tensor.precision(noise, LEAST_UNSHARED)
+        pulled = tensor.multiply(precision, local.residual)
         off = (local.targets - local.entries) / entry_variance(noise)
         slopes = np.concatenate([pulled, off])
+        carried = carried_noise(self.model, local, precision) if local.blurred is not None else None
         owner = chunk.trajectory[local.kept]
         edges = np.append(0, np.flatnonzero(np.diff(owner)) + 1)
         for first, last in zip(edges, np.append(edges[1:], len(owner)), strict=True):
             part = slopes[:, first:last] @ local.theta[:, first:last].T
             total.drift[owner[first]] += part[: len(local.steps)]
             total.entries[owner[first]] += part[len(local.steps) :]
+            if carried is not None:
+                total.drift[owner[first]] += carried.sum(local, first, last)
         field = tensor.symmetric(local.entries.T, len(local.steps))
         total.clipped += int(np.count_nonzero(~tensor.has_root(field)))
         total.count += len(local.dt)

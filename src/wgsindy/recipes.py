@@ -38,7 +38,8 @@ class Recipe:
     tensor : read the tensor out through Cholesky factors, entry by entry, or entry by entry with
         negative eigenvalues clipped at each point
     shrinkage : weight of the isotropic part mixed into the tensor read-out
-    noise_correction : subtract observation noise estimated from lag-one increments
+    noise_correction : estimate observation noise from lag-one increments and subtract it from the
+        tensor; rows ``samples`` free the drift of it, too
     cross_fit : build smoother and noise weights of a trajectory from the other trajectories
     false_alarm : probability, at most, that chance adds a term to a field that has none
     degree_cost : nats that evidence asks for each degree of a term beyond the first
@@ -116,7 +117,6 @@ def _check_together(recipe: Recipe) -> None:
         "tensor": recipe.tensor != "clipped",
         "gls": recipe.gls != "full",
         "shrinkage": recipe.shrinkage > 0,
-        "noise_correction": recipe.noise_correction,
         "cross_fit": recipe.cross_fit,
     }
     for field, asked in (needs_kernels if by_sample else needs_samples).items():

@@ -51,14 +51,21 @@ class Refit:
         return best_entries(self.entries, self.model.quiet) * self.entry_units[:, None]
 
     def uncertainty(self) -> Uncertainty:
-        """Refit the drift jointly and say how sure everything is."""
+        """Refit the drift jointly and say how sure everything is.
+
+        With noise of the observation, two things are left out of the covariance of the tensor:
+        neighbouring steps share the noise of the sample between them, and the amount of noise that
+        is subtracted is an estimate itself.
+        """
         support = np.array([posterior.best for posterior in self.drift])
         shape = support.shape
         joint = self.equations.all_components()
         formula = joint.solve(support.ravel()).reshape(shape)
-        given = joint.covariance(support.ravel())
+        stepwise = joint.covariance(support.ravel())
+        share = np.sqrt(np.repeat(self.equations.lasting_share, support.shape[1]))
+        given = stepwise * np.outer(share, share)  # noise that the next step takes back is no error
         slopes = self.scores.drift @ self.equations.change.T
-        clustered = clustered_covariance(given, slopes.reshape(len(slopes), -1))
+        clustered = clustered_covariance(stepwise, slopes.reshape(len(slopes), -1))
         blocks = self._entry_covariances()
         return Uncertainty(
             drift=formula * self.units[:, None],

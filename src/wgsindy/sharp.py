@@ -22,6 +22,7 @@ from wgsindy.errors import DataError
 from wgsindy.evidence import Posterior
 from wgsindy.library import Basis
 from wgsindy.likelihood import SLACK_GRID, LeakPass, NormalPass, ScorePass, Sums
+from wgsindy.observation import observation_noise
 from wgsindy.recipes import Recipe
 from wgsindy.refit import Refit
 from wgsindy.survey import Cloud
@@ -38,6 +39,10 @@ CACHED_NUMBERS = 150_000
 MOSTLY_DRIFT = 0.2  # residuals below this share of the increments may be no noise at all
 LEAK_FACTOR = 4.0
 ROUNDING_LEVEL = 1e-9
+# Standard errors by which noise of the observation must stand out. Chance reaches it once in 700
+# times; noise that does not reach it adds at most a share of 6 / sqrt(n) to the tensor.
+JITTER_ERRORS = 3.0
+JITTER_ROUNDS, SAME_JITTER = 10, 1e-3  # until it changes by this share of the noise of a step
 
 
 @dataclass(frozen=True)
@@ -78,10 +83,10 @@ def recover_sharp(
     choice = Choice(basis, Beyond(basis, cloud), recipe, given)
     run = _Runner(data, threads, _chunk_size(data.dimension, len(basis)))
     noise = cloud.frame.scale * np.sqrt(cloud.variation)
-    start = WorkingModel.start(work, noise, finite_step=recipe.finite_step == "taylor")
-    # Products of raw increments still hold the drift: no tensor from the first pass.
-    first = Equations(run(NormalPass(start)), work.from_physical)
-    model = _with_drift(start, first, choice, choice.drift(first, start.drift))
+    start = WorkingModel.start(
+        work, noise, cloud.region.scale, finite_step=recipe.finite_step == "taylor"
+    )
+    first, model = _first_drift(start, choice, run)
     equations, model = _settle(_in_own_noise(model, first.sums), choice, run)
     drift = choice.drift(equations, model.drift, thorough=True)
     entries = choice.entries(equations, thorough=True)
@@ -113,11 +118,44 @@ class _Runner:
     def __call__(self, step: Pass[Total]) -> Total:
         return reduce(step, self.data, threads=self.threads, chunk_size=self.chunk_size)
 
+    def with_jitter(self, model: WorkingModel) -> WorkingModel:
+        """Measure the noise of the observation by what the drift leaves of the increments."""
+        covariance = observation_noise(
+            self.data,
+            model.units,
+            mean=model.mean,
+            errors=JITTER_ERRORS,
+            threads=self.threads,
+        )
+        return replace(model, jitter=tensor.entries_of(covariance[None])[0])
+
 
 def _chunk_size(dimension: int, terms: int) -> int:
     """Samples a chunk, so that the weighted copies of the library stay in the cache."""
     copies = 2 * len(tensor.pairs(dimension)) * terms
     return max(256, CACHED_NUMBERS // copies)
+
+
+def _first_drift(
+    model: WorkingModel, choice: Choice, run: _Runner
+) -> tuple[Equations, WorkingModel]:
+    """Choose a drift with equal weights and, if asked for, the jitter that goes with it.
+
+    Products of raw increments still hold the drift, so there is no tensor from this.
+    """
+    for _ in range(JITTER_ROUNDS):
+        equations = Equations(run(NormalPass(model)), model.basis.from_physical)
+        drift = choice.drift(equations, model.drift)
+        model = _with_drift(model, equations, choice, drift)
+        if not choice.recipe.noise_correction:
+            break
+        before, model = model, run.with_jitter(model)
+        change = 2 * np.abs(model.jitter - before.jitter) / run.data.mean_dt
+        if change.max() <= SAME_JITTER:
+            break
+    # Later passes keep it. Where their weights follow a small noise, errors of drift and jitter
+    # would drive each other out of range.
+    return equations, model
 
 
 def _settle(model: WorkingModel, choice: Choice, run: _Runner) -> tuple[Equations, WorkingModel]:

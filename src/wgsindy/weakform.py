@@ -18,6 +18,7 @@ from wgsindy import tensor
 from wgsindy.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.engine import reduce
 from wgsindy.library import Basis, Frame
+from wgsindy.observation import observation_noise
 from wgsindy.recipes import Recipe
 from wgsindy.smoother import Smoother, build_smoother
 from wgsindy.survey import Cloud, survey
@@ -62,27 +63,6 @@ class ProjectionPass:
     def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
         left += right
         return left
-
-
-class LagPass:
-    """Sum products of neighbouring increments of one trajectory: ``(pairs, d x d sum)``."""
-
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
-
-    def empty(self) -> tuple[int, FloatArray]:
-        d = len(self.frame.scale)
-        return 0, np.zeros((d, d))
-
-    def add(self, total: tuple[int, FloatArray], chunk: Chunk) -> tuple[int, FloatArray]:
-        assert chunk.following is not None
-        step, following = chunk.increments / self.frame.scale, chunk.following / self.frame.scale
-        return total[0] + len(step), total[1] + step.T @ following
-
-    def merge(
-        self, left: tuple[int, FloatArray], right: tuple[int, FloatArray]
-    ) -> tuple[int, FloatArray]:
-        return left[0] + right[0], left[1] + right[1]
 
 
 @dataclass
@@ -236,15 +216,8 @@ class WeakForm:
         )
 
     def observation_noise(self) -> FloatArray:
-        """Covariance of additive observation noise from lag-one products, ``(d, d)``, PSD.
-
-        Independent noise on each sample makes neighbouring increments covary by minus its
-        covariance. Pairs never span two trajectories.
-        """
-        steps, total = reduce(LagPass(self.frame), self.data, threads=self.threads, following=True)
-        n_pairs = max(steps - len(self.data), 1)  # a trajectory's last step has no successor
-        covariance = -(total + total.T) / (2 * n_pairs)
-        return tensor.clip(covariance[None])[0]
+        """Covariance of additive observation noise from lag-one products, ``(d, d)``, PSD."""
+        return observation_noise(self.data, self.frame.scale, threads=self.threads)
 
     @cached_property
     def condition_number(self) -> float:

@@ -28,8 +28,9 @@ class WorkingModel:
     noise of each coordinate; ``least (d,)`` the smallest variance that weights believe, ``slack
     (d,)`` variance that the entries miss where they are small;
     ``quiet (d,)`` the level of residuals of a coordinate without noise of its own, zero for all
-    others; ``lifted (d,)`` says whose mean is corrected for the finite step, ``widened`` whether
-    second moments are.
+    others; ``jitter (E,)`` the covariance of noise of the observation; ``spread (d,)`` the standard
+    deviations of the states; ``lifted (d,)`` says whose mean is corrected for the finite step,
+    ``widened`` whether second moments are.
     """
 
     basis: Basis
@@ -39,43 +40,74 @@ class WorkingModel:
     least: FloatArray
     slack: FloatArray
     quiet: FloatArray
+    jitter: FloatArray
+    spread: FloatArray
     lifted: BoolArray
     widened: bool
 
     @classmethod
-    def start(cls, basis: Basis, units: FloatArray, *, finite_step: bool) -> WorkingModel:
-        """No drift, and the same noise everywhere, whether or not the library has a constant."""
-        d, k = len(units), len(basis)
+    def start(
+        cls, basis: Basis, units: FloatArray, spread: FloatArray, *, finite_step: bool
+    ) -> WorkingModel:
+        """No drift, and the same noise everywhere, whether or not the library has a constant.
+
+        ``units (d,)`` and the ``spread (d,)`` of the states are physical.
+        """
+        d, k, e = len(units), len(basis), len(tensor.pairs(len(units)))
         return cls(
             basis,
             units,
-            np.zeros((d, k)),
-            np.zeros((len(tensor.pairs(d)), k)),
-            np.ones(d),
-            np.zeros(d),
-            np.zeros(d),
-            np.full(d, finite_step),
-            finite_step,
+            drift=np.zeros((d, k)),
+            entries=np.zeros((e, k)),
+            least=np.ones(d),
+            slack=np.zeros(d),
+            quiet=np.zeros(d),
+            jitter=np.zeros(e),
+            spread=spread / units,
+            lifted=np.full(d, finite_step),
+            widened=finite_step,
         )
 
     def in_units(self, units: FloatArray) -> WorkingModel:
         """Return the same fields measured in other units of noise."""
         ratio = self.units / units
-        products = [ratio[p] * ratio[q] for p, q in tensor.pairs(len(units))]
+        products = np.array([ratio[p] * ratio[q] for p, q in tensor.pairs(len(units))])
         return replace(
             self,
             units=units,
             drift=self.drift * ratio[:, None],
-            entries=self.entries * np.array(products)[:, None],
+            entries=self.entries * products[:, None],
+            jitter=self.jitter * products,
+            spread=self.spread * ratio,
         )
+
+    def mean(self, states: FloatArray, dt: FloatArray) -> FloatArray:
+        """Increments ``(n, d)`` that the drift makes of ``states (n, d)`` within ``dt (n,)``."""
+        return self.basis.values(states) @ self.drift.T * dt[:, None]
+
+
+class Blurred(NamedTuple):
+    """What changes within the noise of a state: library ``(n, K, d)`` and tensor ``(E, d, n)``."""
+
+    gradients: FloatArray
+    slopes: FloatArray
+
+    def deviation(self, e: int, jitter: FloatArray) -> FloatArray:
+        """Standard deviation ``(n,)`` of entry ``e`` over states with ``jitter (E,)``."""
+        slope = self.slopes[e]
+        covariance = np.broadcast_to(jitter[:, None], (len(jitter), slope.shape[1]))
+        square = np.sum(slope * tensor.multiply(covariance, slope), axis=0)
+        return np.sqrt(np.maximum(square, 0.0))
 
 
 class Local(NamedTuple):
     """A chunk seen by a working model, repeated samples left out; the sample is the last axis.
 
     ``theta (K, n)``, ``dt (n,)``, ``steps (d, n)`` increments, ``residual (d, n)``, ``entries
-    (E, n)`` the fitted tensor, ``excess (E, n)`` what the finite step adds to it, ``kept (N,)``
-    which samples of the chunk these are.
+    (E, n)`` the fitted tensor, ``excess (E, n)`` what the finite step and the observation add to
+    it in residual products, ``noise (E, n)`` of a step over dt, which weights follow;
+    ``blurred`` if there is noise of the observation; ``kept (N,)`` which samples of the chunk these
+    are.
     """
 
     theta: FloatArray
@@ -84,6 +116,8 @@ class Local(NamedTuple):
     residual: FloatArray
     entries: FloatArray
     excess: FloatArray | float
+    noise: FloatArray
+    blurred: Blurred | None
     kept: BoolArray
 
     @property
@@ -109,7 +143,26 @@ def evaluate(model: WorkingModel, chunk: Chunk) -> Local:
         valid = second.validity(dt)
         steps -= np.where(model.lifted[:, None], second.mean, 0.0) * dt**2 * valid
         excess = second.covariance * dt * valid if model.widened else 0.0
-    return Local(theta, dt, steps, steps - drift * dt, entries, excess, kept)
+    noise, blurred = entries, None
+    if model.jitter.any():
+        # A step has the noise of both its ends.
+        observed = 2 * model.jitter[:, None] / dt
+        noise, excess = entries + observed, excess + observed
+        blurred = _blurred(model, states)
+        # A state that is known up to jitter has a noise that is known up to this. Weights that
+        # followed it closer would follow the jitter.
+        for p in range(len(model.units)):
+            own = tensor.entry_number(p, p)
+            noise[own] += blurred.deviation(own, model.jitter)
+    residual = steps - drift * dt
+    return Local(theta, dt, steps, residual, entries, excess, noise, blurred, kept)
+
+
+def _blurred(model: WorkingModel, states: FloatArray) -> Blurred:
+    gradients = model.basis.gradients(states) * model.units
+    slopes = np.einsum("ek,nkq->eqn", model.entries, gradients, optimize=True)
+    silence(slopes, model.quiet)
+    return Blurred(gradients, slopes)
 
 
 def moved(steps: FloatArray) -> BoolArray:
@@ -168,9 +221,9 @@ def second_order(
     return SecondOrder(0.5 * mean, 0.5 * covariance, jacobian)
 
 
-def drift_noise(model: WorkingModel, entries: FloatArray) -> FloatArray:
-    """Tensor entries ``(E, n)`` with variances that can be divided by."""
-    noise = entries.copy()
+def drift_noise(model: WorkingModel, local: Local) -> FloatArray:
+    """Noise of a step over dt, ``(E, n)``, with variances that can be divided by."""
+    noise = local.noise.copy()
     for p in range(len(model.units)):
         own = tensor.entry_number(p, p)
         noise[own] = model.quiet[p] or np.maximum(noise[own], model.least[p]) + model.slack[p]

@@ -54,6 +54,8 @@ def model_of(
         least=np.zeros(d),
         slack=np.linspace(0.01, 0.02, d),
         quiet=np.zeros(d),
+        jitter=np.zeros(len(products)),
+        spread=np.ones(d),
         lifted=np.full(d, lifted),
         widened=lifted,
     )
@@ -256,7 +258,7 @@ def test_threads_leave_no_sample_out() -> None:
 
 
 def test_other_units_are_the_same_fields() -> None:
-    model = random_model(3)
+    model = replace(random_model(3), jitter=np.arange(1.0, 7.0), spread=np.arange(1.0, 4.0))
     units = np.array([2.0, 0.1, 30.0])
     other, theta = model.in_units(units), model.basis.values(uneven_data(3).states)
     np.testing.assert_allclose(
@@ -267,11 +269,13 @@ def test_other_units_are_the_same_fields() -> None:
         other.entries @ theta.T * products[0][:, None],
         model.entries @ theta.T * products[1][:, None],
     )
+    np.testing.assert_allclose(other.jitter * products[0], model.jitter * products[1])
+    np.testing.assert_allclose(other.spread * units, model.spread * model.units)
 
 
 def test_the_start_weighs_every_sample_alike() -> None:
     basis = library(["x", "y"]).bind(("x", "y"))  # no constant that could stand for equal noise
-    model = WorkingModel.start(basis, np.array([1.0, 3.0]), finite_step=False)
+    model = WorkingModel.start(basis, np.array([1.0, 3.0]), np.ones(2), finite_step=False)
     data = uneven_data(2)
     sums = reduce(NormalPass(model), data)
     kept = samples_of(data)

@@ -27,7 +27,6 @@ NEEDS_KERNELS: list[tuple[str, Any]] = [
     ("gls", "none"),
     ("gls", "diagonal"),
     ("shrinkage", 0.05),
-    ("noise_correction", True),
     ("cross_fit", True),
 ]
 
@@ -45,6 +44,11 @@ def test_single_increments_refuse_what_kernel_rows_need(field: str, value: Any) 
     choices: dict[str, Any] = {field: value}
     with pytest.raises(RecipeError, match=rf"{field}={value!r} .*rows='samples'.*recipes\.SHARP"):
         replace(SHARP, **choices)
+
+
+@pytest.mark.parametrize("recipe", [PAPER, SHARP], ids=lambda recipe: recipe.name)
+def test_both_kinds_of_rows_can_be_corrected_for_observation_noise(recipe: Recipe) -> None:
+    assert replace(recipe, noise_correction=True).noise_correction
 
 
 def test_changing_the_rows_alone_is_refused_both_ways() -> None:

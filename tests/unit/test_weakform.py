@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wgsindy import engine, smoother, survey, tensor, weakform
+from wgsindy import engine, observation, smoother, survey, tensor, weakform
 from wgsindy.arrays import FloatArray
 from wgsindy.library import library
 from wgsindy.recipes import PAPER, Recipe
@@ -252,7 +252,7 @@ def test_rows_do_not_depend_on_chunks_and_threads(
     data = sample_paths(2, even=False, samples=1500)
     recipe = replace(PAPER, n_centres=16, cross_fit=cross_fit)
     expected = all_rows(data, recipe)
-    for module in (survey, smoother, weakform):
+    for module in (survey, smoother, observation, weakform):
         monkeypatch.setattr(module, "reduce", partial(engine.reduce, chunk_size=chunk_size))
     found = all_rows(data, recipe, threads)
     size = np.abs(expected).max(axis=0)
