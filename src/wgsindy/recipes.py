@@ -203,6 +203,7 @@ VARIANTS: dict[str, Recipe] = {
         replace(PAPER, name="paper-no-shrinkage", shrinkage=0.0),
         replace(PAPER, name="paper-diagonal-kernel", bandwidth="diagonal"),
         replace(SHARP, name="sharp-continuous", finite_step="taylor"),
+        replace(SHARP, name="sharp-noise", noise_correction=True),
     )
 }
 
