@@ -39,9 +39,9 @@ class Grid:
             )
         firsts = [row[0] for row in self.rows]
         grouped = len(set(firsts)) < len(firsts)
-        for row, following in zip(self.rows, [*firsts[1:], None], strict=True):
-            ends = grouped and following is not None and following != row[0]
-            table.add_row(*row, end_section=ends)
+        for place, row in enumerate(self.rows):
+            following = firsts[place + 1 : place + 2]
+            table.add_row(*row, end_section=grouped and following not in ([], [row[0]]))
         return table
 
 

@@ -65,7 +65,7 @@ def summarise(lines: Sequence[Line]) -> list[Effect]:
                     _median(index, slip, system, figure, slipped=slipped)
                     for slipped in (False, True)
                 ]
-                if not np.isnan(errors).all():
+                if not np.isnan(errors).any():
                     found.append(Effect(slip, system, figure, *errors))
     return found
 
