@@ -110,13 +110,7 @@ def test_cases_of_one_store_mean_one_work() -> None:
 METHODS = {*recipes.names(), *BASELINES, fits.ORACLE}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=known_bug("there is no recipe sharp-noise", name == "noise"))
-        for name in EXPERIMENTS
-    ],
-)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_method_of_an_experiment_exists(name: str) -> None:
     assert {case.recipe for case in all_cases(name)} <= METHODS
 
