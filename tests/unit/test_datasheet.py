@@ -16,7 +16,8 @@ from matplotlib.figure import Figure
 from wgsindy import zoo
 from wgsindy.bench import datasheets, fits
 from wgsindy.bench.campaign import Case, Line, rounded
-from wgsindy.display.datasheet import datasheet, index_of, written_equations
+from wgsindy.display.datasheet import datasheet, index_of
+from wgsindy.display.datasheet.terms import written_equations
 from wgsindy.display.documents import as_png
 from wgsindy.display.fields import Window, plot_fields
 from wgsindy.errors import CampaignError
