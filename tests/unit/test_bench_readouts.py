@@ -151,12 +151,14 @@ def test_parameters_that_a_generator_does_not_have_are_not_invented() -> None:
     assert math.isnan(found["theta"])
     assert math.isnan(found["rho_parametric"])
     # Entries that are no multiples of v are taken at their least-squares multiple.
-    bent = Generator.from_sympy(("x", "v"), [x, 2 - 3 * v], [[v, 0], [0, v + v**2]])
+    cross = v / 2
+    bent = Generator.from_sympy(("x", "v"), [x, 2 - 3 * v], [[4 * v, cross], [cross, v + v**2]])
     variance = variance_grid()[:, 1]
     slope = 1 + np.sum(variance**3) / np.sum(variance**2)
-    assert leverage.heston_parameters(bent, variance_grid())["xi"] == pytest.approx(
-        math.sqrt(slope)
-    )
+    found = leverage.heston_parameters(bent, variance_grid())
+    assert found["xi"] == pytest.approx(math.sqrt(slope))
+    # Also where the variance of the price is not v itself.
+    assert found["rho_parametric"] == pytest.approx(0.5 / math.sqrt(4 * slope))
 
 
 def test_the_leverage_of_a_case_is_read_off_its_fit() -> None:
@@ -182,12 +184,12 @@ def rotation_case(omega: float, method: str = "sharp") -> Case:
 
 
 def test_the_rotation_of_a_case_is_found() -> None:
-    found = circulation.run_case(rotation_case(2.0))
-    assert found["true_curl"] == pytest.approx(2.0)
+    found = circulation.run_case(rotation_case(4.0))  # not the rate that is declared
+    assert found["true_curl"] == pytest.approx(4.0)
     # 64 time units: a coefficient has a standard error of sqrt(2 / 64) = 0.18.
-    assert found["curl"] == pytest.approx(2.0, abs=0.7)
+    assert found["curl"] == pytest.approx(4.0, abs=0.7)
     assert found["antisymmetric"] > 0.999  # any linear field is this, up to the constant term
-    # An error of the slope of 0.18 to 0.36 beside a velocity of 2.
+    # An error of the slope of 0.18 to 0.36 beside a velocity of 4.
     assert found["current"] > 0.95
     assert found["current_error"] < 0.4
     # For an isotropic linear process the paper's direction is that of the current.

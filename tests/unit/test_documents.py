@@ -62,6 +62,11 @@ def test_places_beside_each_other_do_not_run_together() -> None:
     )
 
 
+def test_a_place_ends_at_its_own_mark() -> None:
+    text = block("a", "1\n<!-- end b -->\n")
+    assert filled(text, {"a": "A\n"}, HERE) == block("a", "A\n")
+
+
 plain = st.text(st.characters(exclude_characters="<>"))
 
 

@@ -464,7 +464,8 @@ def test_a_map_writes_figures_and_leaves_gaps() -> None:
 def test_the_naive_port_stands_beside_the_papers_row() -> None:
     lines = lines_of("naive", Scope(seeds=(1, 2, 3)))
     theirs = {row["system"]: row for row in csv_rows("naive_port")}
-    rows = PAGES["naive"](lines).grids["naive"].rows
+    content = PAGES["naive"](lines)
+    rows = content.grids["naive"].rows
     systems = list(dict.fromkeys(line.case.system for line in lines))
     columns = {
         "score": "median_inscope_score",
@@ -479,6 +480,11 @@ def test_the_naive_port_stands_beside_the_papers_row() -> None:
             known = float(theirs[system][column]) if system in theirs else NOTHING
             expected += [shown(middle(lines, key, system=system)), shown(known)]
         assert row == expected
+    # The map shows two errors and the share of points where the tensor is not semidefinite.
+    for axes, key in zip(panels(content.figures["naive"]), ("drift", "tensor", "psd"), strict=True):
+        cells = np.array([[middle(lines, key, system=system)] for system in systems])
+        cells = 1 - cells if key == "psd" else cells
+        np.testing.assert_allclose(np.asarray(axes.get_images()[0].get_array()), np.log10(cells))
 
 
 # --- coefficients ---
