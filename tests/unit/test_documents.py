@@ -122,7 +122,6 @@ def test_missing_lines_are_refused_with_the_command_that_makes_them(tmp_path: Pa
         assert f"`wgsindy bench all --out {tmp_path}`" in str(caught.value)
 
 
-@pytest.mark.xfail(reason="bench all does not run the rivals")
 @pytest.mark.parametrize("name", ["peers", "match"])
 def test_missing_lines_of_rivals_are_refused_with_their_own_command(
     name: str, tmp_path: Path

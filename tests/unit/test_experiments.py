@@ -30,6 +30,7 @@ from wgsindy.bench import (
 from wgsindy.bench.campaign import Case, Store, run_campaign
 from wgsindy.bench.experiments import EXPERIMENTS
 from wgsindy.bench.scope import QUICK_SEEDS, Scope, in_scope
+from wgsindy.cli.bench import chosen_cases, having
 from wgsindy.errors import CampaignError, RecipeError, UnknownSystemError
 from wgsindy.generator import Generator
 from wgsindy.library import library
@@ -45,11 +46,6 @@ QUICK = Scope(quick=True)
 @cache
 def all_cases(name: str) -> list[Case]:
     return EXPERIMENTS[name].cases(ALL)
-
-
-def known_bug(reason: str, when: bool) -> list[pytest.MarkDecorator]:
-    """Marks of a parameter for which the package does not yet do what the test asks for."""
-    return [pytest.mark.xfail(reason=reason)] if when else []
 
 
 def differences(one: Recipe, other: Recipe) -> set[str]:
@@ -115,41 +111,30 @@ def test_every_method_of_an_experiment_exists(name: str) -> None:
     assert {case.recipe for case in all_cases(name)} <= METHODS
 
 
-PASSED_OVER = "the systems asked for are passed over"
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=known_bug(PASSED_OVER, name == "errata")) for name in EXPERIMENTS],
-)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_seeds_and_systems_can_be_chosen(name: str) -> None:
     system = all_cases(name)[0].system
-    chosen = EXPERIMENTS[name].cases(Scope(seeds=[3, 5], systems=[system]))
+    chosen = chosen_cases(name, Scope(seeds=[3, 5], systems=[system]))
     assert {case.seed for case in chosen} == {3, 5}
     assert {case.system for case in chosen} == {system}
+    assert len(chosen) == len(set(chosen))
 
 
-@pytest.mark.parametrize(
-    ("name", "quick"),
-    [
-        pytest.param(
-            name,
-            quick,
-            marks=known_bug(
-                PASSED_OVER, name in {"leverage", "errata"} or (name, quick) == ("steps", True)
-            ),
-        )
-        for name in EXPERIMENTS
-        for quick in (False, True)
-    ],
-)
+@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("quick", [False, True])
 def test_systems_that_an_experiment_cannot_use_get_a_sentence(name: str, quick: bool) -> None:
-    cases = EXPERIMENTS[name].cases
     with pytest.raises(UnknownSystemError, match="there is no system 'pendulum'"):
-        cases(Scope(systems=["pendulum"], quick=quick))
+        having([name], Scope(systems=["pendulum"], quick=quick))
     outside = "partial_observation" if name != "nulls" else "indep_ou"
-    with pytest.raises(CampaignError, match=f"{outside} is not part of this .*choose among"):
-        cases(Scope(systems=[outside], quick=quick))
+    with pytest.raises(CampaignError, match=f"{outside}.* not all part of this .*choose among"):
+        having([name], Scope(systems=[outside], quick=quick))
+
+
+def test_of_several_experiments_those_run_that_have_the_system() -> None:
+    three = ("leverage", "circulation", "noise")
+    assert having(three, Scope()) == list(three)
+    assert having(three, Scope(systems=["rotational_ou"])) == ["circulation", "noise"]
+    assert having(three, Scope(systems=["heston_logsv"])) == ["leverage", "noise"]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

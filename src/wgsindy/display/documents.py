@@ -51,9 +51,10 @@ def lines_of(name: str, results: Path) -> list[Line]:
     cases = experiment.cases(Scope()) if experiment else [line.case for line in store.lines()]
     found = store.latest(cases)
     if not found:
+        command = "all" if experiment else name
         raise CampaignError(
             f"there are no lines of experiment {name!r} in {results}; run "
-            f"`wgsindy bench all --out {results}` first."
+            f"`wgsindy bench {command} --out {results}` first."
         )
     return found
 
@@ -153,7 +154,7 @@ def comparable(files: Mapping[Path, bytes], docs: Path) -> dict[Path, bytes]:
 
 
 def as_png(figure: Figure) -> bytes:
-    """Draw a figure; the same figure gives the same bytes."""
+    """Draw a fresh figure; equal figures give equal bytes."""
     buffer = io.BytesIO()
     # Without the version of matplotlib in the file.
     figure.savefig(buffer, format="png", dpi=RESOLUTION, metadata={"Software": None})

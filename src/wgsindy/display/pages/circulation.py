@@ -37,7 +37,8 @@ class Turn(NamedTuple):
 
     def smallest(self, key: str) -> float:
         """Worst seed."""
-        return min(result[key] for result in self.results)
+        known = [result[key] for result in self.results if not np.isnan(result[key])]
+        return min(known, default=float("nan"))
 
 
 def build(lines: Sequence[Line]) -> Content:

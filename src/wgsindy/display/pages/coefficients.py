@@ -27,10 +27,11 @@ VISIBLE = 6.0  # standard errors at which chance misses a term in less than one 
 
 
 class Estimate(NamedTuple):
-    """Selection rate over seeds and median over the seeds that select the term."""
+    """Selection rate over seeds and median over the ``hits``, the seeds that select the term."""
 
     value: float
     rate: float
+    hits: int = 0
 
 
 class Term(NamedTuple):
@@ -61,7 +62,7 @@ def build(lines: Sequence[Line]) -> Content:
     if extra:
         times = more[0].case.trajectories // TRAJECTORIES
         title = f"With {times} times the data"
-        rows = [[*_cells(term)[:5], *_cells(term)[5:7]] for term in extra]
+        rows = [_cells(term)[:7] for term in extra]
         grids["coefficients-more"] = Grid(title, HEADINGS[:7], rows, left=3)
     return Content(grids, {"coefficients": plot_selection([*terms, *extra])})
 
@@ -92,7 +93,7 @@ def _terms(name: str, results: dict[Case, dict[str, Any]]) -> list[Term]:
                 )
                 for method in METHODS
             }
-            worth = abs(row[k]) / float(np.median(errors))
+            worth = abs(row[k]) / float(np.median(errors)) if errors else float("nan")
             found.append(Term(system.title, target, labels[k], float(row[k]), worth, estimates))
     return found
 
@@ -102,11 +103,12 @@ def _estimate(target: str, term: str, results: Sequence[dict[str, Any]]) -> Esti
     chosen = [value for value in values if value is not None]
     nothing = float("nan")
     value = float(np.median(chosen)) if chosen else nothing
-    return Estimate(value, len(chosen) / len(values) if values else nothing)
+    return Estimate(value, len(chosen) / len(values) if values else nothing, len(chosen))
 
 
 def _cells(term: Term) -> list[str]:
-    cells = [term.system, term.target, f"`{term.name}`", f"{term.true:+.4g}", f"{term.worth:.1f}"]
+    name, true = f"`{term.name}`", f"{term.true:+.4g}"
+    cells = [term.system, term.target, name, true, number(term.worth, 1)]
     theirs = _published(term)
     for method in ("sharp", "paper"):
         cells += _pair(term.found[method])
@@ -136,7 +138,7 @@ def _summary(terms: Sequence[Term], lines: Sequence[Line]) -> Grid:
         errors = [abs(term.found[method].value / term.true - 1) for term in always]
         results = [line.result for line in lines if line.case.recipe == method and line.result]
         selected = sum(len(fields) for r in results for fields in r["selected"].values())
-        hits = sum(term.found[method].rate for term in terms) * len({c.case.seed for c in lines})
+        hits = sum(term.found[method].hits for term in terms)
         rows.append(
             [
                 method,

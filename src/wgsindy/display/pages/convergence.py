@@ -13,7 +13,7 @@ from wgsindy.bench.convergence import HORIZONS, METHODS, horizon_case
 from wgsindy.display import published
 from wgsindy.display.grid import Grid, number
 from wgsindy.display.pages.page import COLUMN_WIDTH, Content
-from wgsindy.display.summary import Index, spread
+from wgsindy.display.summary import Index, median
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,9 +36,11 @@ class Curve(NamedTuple):
     @property
     def slope(self) -> float:
         """-0.5 where errors are noise alone, 0 where they are bias."""
-        if len(self.times) < 2:
+        known = ~np.isnan(self.errors)
+        if known.sum() < 2:
             return float("nan")
-        return float(np.polyfit(np.log(self.times), np.log(self.errors), 1)[0])
+        times, errors = np.array(self.times)[known], np.array(self.errors)[known]
+        return float(np.polyfit(np.log(times), np.log(errors), 1)[0])
 
 
 def build(lines: Sequence[Line]) -> Content:
@@ -48,23 +50,21 @@ def build(lines: Sequence[Line]) -> Content:
 
 
 def summarise(lines: Sequence[Line]) -> list[Curve]:
-    """One curve a system, method and target."""
+    """One curve a system, method and target; NaN where a method has no result."""
     index = Index(lines)
+    known = {(line.case.system, line.case.trajectories, line.case.steps) for line in lines}
     found = []
     for system in index.systems:
+        cases = {time: horizon_case(system, METHODS[0], time, 0) for time in HORIZONS}
+        times = [t for t, c in cases.items() if (system, c.trajectories, c.steps) in known]
         for method in METHODS:
+            fits = [
+                index.results(horizon_case(system, method, time, seed) for seed in index.seeds)
+                for time in times
+            ]
             for target in TARGETS:
-                points = [
-                    (horizon, spread(results, target).median)
-                    for horizon in HORIZONS
-                    if (
-                        results := index.results(
-                            horizon_case(system, method, horizon, seed) for seed in index.seeds
-                        )
-                    )
-                ]
-                times, errors = zip(*points, strict=True)
-                found.append(Curve(system, method, target, times, errors))
+                errors = tuple(median(results, target) for results in fits)
+                found.append(Curve(system, method, target, tuple(times), errors))
     return found
 
 

@@ -12,7 +12,7 @@ from wgsindy.bench.campaign import Line
 from wgsindy.bench.errata import SLIPS, Slip, slip_case
 from wgsindy.display.grid import Grid, number
 from wgsindy.display.pages.page import Content
-from wgsindy.display.summary import Index
+from wgsindy.display.summary import Index, median
 
 HEADINGS = ("System", "slip", "figure", "as it should be", "with the slip", "published")
 # What each slip shows in: fields of a result; a tensor entry by its name.
@@ -72,8 +72,7 @@ def summarise(lines: Sequence[Line]) -> list[Effect]:
 
 def _median(index: Index, slip: Slip, system: str, figure: str, *, slipped: bool) -> float:
     results = index.results(slip_case(slip, system, seed, slipped=slipped) for seed in index.seeds)
-    values = [result["fields"].get(figure, result.get(figure)) for result in results]
-    return float(np.median(values)) if values else float("nan")
+    return median([{**result, **result["fields"]} for result in results], figure)
 
 
 def _cells(effect: Effect) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from wgsindy.arrays import FloatArray
 from wgsindy.bench.campaign import Line
 from wgsindy.bench.leverage import METHODS
 from wgsindy.display import published
@@ -35,12 +36,17 @@ class Point(NamedTuple):
     @property
     def error(self) -> float:
         """Median absolute error."""
-        return float(np.median(np.abs(np.array(self.found) - self.rho)))
+        return _median(np.abs(np.array(self.found) - self.rho))
 
     @property
     def signs(self) -> float:
         """Share of seeds with the right sign."""
-        return float(np.mean(np.sign(self.found) == np.sign(self.rho)))
+        right = np.sign(self.found) == np.sign(self.rho)
+        return float(np.mean(right)) if len(right) else float("nan")
+
+
+def _median(values: FloatArray) -> float:
+    return float(np.median(values)) if len(values) else float("nan")
 
 
 def build(lines: Sequence[Line]) -> Content:
@@ -75,10 +81,10 @@ def count_signs(points: Sequence[Point]) -> str:
     for method in METHODS:
         own = [point for point in points if point.method == method and abs(point.rho) >= ENOUGH]
         errors = np.concatenate([np.abs(np.array(p.found) - p.rho) for p in own])
-        right = sum(round(point.signs * len(point.found)) for point in own)
+        right = sum(round(point.signs * len(point.found)) for point in own if point.found)
         parts.append(
             f"{method}: sign right in {right} of {len(errors)} cases, median absolute error "
-            f"{np.median(errors):.3f}"
+            f"{_median(errors):.3f}"
         )
     return "; ".join(parts) + "."
 
@@ -99,7 +105,7 @@ def _cells(point: Point) -> list[str]:
     return [
         f"{point.rho:+.2f}",
         point.method,
-        f"{np.median(point.found):+.3f}",
+        f"{_median(np.array(point.found)):+.3f}" if point.found else "-",
         number(point.error),
         number(error),
         percent(point.signs),

@@ -43,13 +43,14 @@ class Limit(NamedTuple):
     def cause(self) -> str:
         """Where the drift error comes from, read off the two errors."""
         ours, floor = self.drift["sharp"], self.drift["oracle"]
-        if np.isnan(ours):
-            return "no drift to find"
+        if np.isnan(ours) or np.isnan(floor):
+            driftless = np.isnan(ours) and np.isnan(floor)
+            return "no drift to find" if driftless else "unknown: a fit failed"
         if floor >= metrics.DRIFT_GATE:
             return "data"
-        if ours >= FAR * floor:
-            return "library" if self.null.library or _unspanned(self.null.system) else "weak terms"
-        return "nothing: recovered"
+        if ours < min(FAR * floor, metrics.DRIFT_GATE):
+            return "nothing: recovered"
+        return "library" if self.null.library or _unspanned(self.null.system) else "weak terms"
 
 
 def _unspanned(system: str) -> bool:
