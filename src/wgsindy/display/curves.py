@@ -80,7 +80,10 @@ def plot_reliability(bins: Sequence[Reliability]) -> Figure:
     axes.errorbar(stated, present, bars, color="C0", marker="o", capsize=2, label="sharp")
     for x, y, n in zip(stated, present, count, strict=True):
         side, align = (-7, "right") if x > 0.9 else (7, "left")
-        axes.annotate(f"{n}", (x, y), (side, -3), textcoords="offset points", ha=align, fontsize=7)
+        # Where bins crowd, at both ends, the outermost figure steps out of the way.
+        lift = 4 if x > 0.99 else -9 if x < 0.01 else -3
+        shift = (side, lift)
+        axes.annotate(f"{n}", (x, y), shift, textcoords="offset points", ha=align, fontsize=7)
     axes.set(xlabel="stated inclusion probability", ylabel="share of terms that are there")
     axes.set_title("Inclusion probabilities; small figures: number of terms", fontsize=9)
     axes.legend(frameon=False, loc="upper left")
