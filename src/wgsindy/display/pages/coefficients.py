@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wgsindy import symbolic, zoo
+from wgsindy import metrics, symbolic, zoo
 from wgsindy.bench.campaign import Case, Line
 from wgsindy.bench.coefficients import METHODS, TRAJECTORIES
 from wgsindy.display import published
@@ -99,11 +99,11 @@ def _terms(name: str, results: dict[Case, dict[str, Any]]) -> list[Term]:
 
 
 def _estimate(target: str, term: str, results: Sequence[dict[str, Any]]) -> Estimate:
-    values = [result["selected"].get(target, {}).get(term) for result in results]
-    chosen = [value for value in values if value is not None]
-    nothing = float("nan")
-    value = float(np.median(chosen)) if chosen else nothing
-    return Estimate(value, len(chosen) / len(values) if values else nothing, len(chosen))
+    if not results:
+        return Estimate(float("nan"), float("nan"))
+    values = np.array([result["selected"].get(target, {}).get(term, 0.0) for result in results])
+    rate = metrics.selection_rate(values)
+    return Estimate(metrics.conditional_median(values), rate, round(rate * len(values)))
 
 
 def _cells(term: Term) -> list[str]:
