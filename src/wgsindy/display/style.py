@@ -8,6 +8,7 @@ from typing import Any
 SETTINGS: Any = {
     "font.size": 8,
     "axes.labelsize": 8.5,
+    "figure.labelsize": 8.5,
     "axes.titlesize": 9,
     "xtick.labelsize": 7.5,
     "ytick.labelsize": 7.5,
