@@ -22,6 +22,7 @@ HEADINGS = (
     *("System", "library", "limiting axis", "drift: sharp", "paper", "oracle", "published"),
     *("tensor: sharp", "paper", "oracle", "published", "what limits the drift"),
 )
+RECOVERED = 0.25  # errors below this are no limit
 FAR = 2.0  # times the oracle's error beyond which terms were missed or not on offer
 STYLES = {"paper": ("C0", "o"), "sharp": ("C3", "s"), "oracle": ("0.3", "|")}
 
@@ -46,10 +47,10 @@ class Limit(NamedTuple):
         if np.isnan(ours) or np.isnan(floor):
             driftless = np.isnan(ours) and np.isnan(floor)
             return "no drift to find" if driftless else "unknown: a fit failed"
-        if floor >= metrics.DRIFT_GATE:
-            return "data"
-        if ours < min(FAR * floor, metrics.DRIFT_GATE):
+        if ours < RECOVERED:
             return "nothing: recovered"
+        if floor >= metrics.DRIFT_GATE or ours < FAR * floor:
+            return "data"
         return "library" if self.null.library or _unspanned(self.null.system) else "weak terms"
 
 
