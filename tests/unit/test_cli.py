@@ -8,6 +8,7 @@ import matplotlib.image
 import pytest
 
 from wgsindy import Generator, cli
+from wgsindy.bench.campaign import Case, Line, Store
 from wgsindy.cli.console import parse_seeds
 from wgsindy.errors import CampaignError
 
@@ -55,12 +56,31 @@ def test_bench_table_resumes(
     assert (tmp_path / "table-paper.md").read_text().startswith("| System |")
 
 
+def test_bench_compact_keeps_one_line_a_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path / "fits.jsonl")
+    case = Case("fit", "indep_ou", "sharp", 1)
+    for value in (1.0, 2.0):
+        store.append(Line(case, "code", {"drift": value}, None))
+    assert run(monkeypatch, "bench", "compact", "--results", str(tmp_path)) == 0
+    assert [line.result for line in store.lines()] == [{"drift": 2.0}]
+
+
+def test_bench_report_without_lines_says_which_command_makes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "bench", "report", "--results", str(tmp_path)) == 1
+    assert "wgsindy bench all" in capsys.readouterr().err.replace("\n", " ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["bench", "table", "--recipe", "nosuch"], "there is no recipe 'nosuch'"),
         (["bench", "table", "--system", "nosuch"], "there is no system 'nosuch'"),
         (["bench", "table", "--seeds", "5:2"], "seeds must be FIRST:LAST"),
+        (["bench", "ladder", "--system", "sabr"], "not all part of this experiment"),
         (["demo", "--out", "/dev/null/x"], "Not a directory"),
     ],
 )

@@ -183,6 +183,24 @@ def bench_report(
     say(f"{len(files)} documents, figures and datasheets; {len(changed)} changed.")
 
 
+@bench.command("compact")
+def bench_compact(
+    results: Annotated[Path, typer.Option(help="Folder of the stored lines.")] = Path(
+        "benchmarks/results"
+    ),
+) -> None:
+    """Keep the last line of each case only, in a fixed order; not while a campaign writes.
+
+    Example: `wgsindy bench compact --results results`
+    """
+    from wgsindy.bench.campaign import Store
+
+    for path in sorted(results.glob("*.jsonl")):
+        before = path.stat().st_size
+        Store(path).compact()
+        say(f"{path}: {before / 1e6:.2f} MB -> {path.stat().st_size / 1e6:.2f} MB")
+
+
 @bench.command("table")
 def bench_table(
     recipe: RecipeOption = "paper",
