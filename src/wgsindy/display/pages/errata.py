@@ -14,7 +14,7 @@ from wgsindy.display.grid import Grid, number
 from wgsindy.display.pages.page import Content
 from wgsindy.display.summary import Index, median
 
-HEADINGS = ("System", "slip", "figure", "as it should be", "with the slip", "published")
+HEADINGS = ("System", "what is changed", "figure", "as in the text", "changed", "published")
 # What each slip shows in: fields of a result; a tensor entry by its name.
 SHOWN = {
     "paper-diagonal-kernel": ("drift", "tensor"),
@@ -29,10 +29,10 @@ WORDS = {
     "paper-diagonal-kernel": "diagonal of the inverse bandwidth",
     "half kicks": "two half-kicks: half the noise",
     "padded": "paths padded with repeats",
-    "other units": "none: rates x 1000",
+    "other units": "units only: rates x 1000",
     "truth as written": "truth of the datasheet",
     "shrinkage in raw units": "shrinkage mixes raw units",
-    "paper-no-shrinkage": "none: without the 5 % shrinkage",
+    "paper-no-shrinkage": "no shrinkage at all",
 }
 PUBLISHED = {"drift": "objective_drift_median", "tensor": "diffusion_median"}
 
