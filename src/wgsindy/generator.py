@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy import modelfile, readouts, symbolic, tensor
-from wgsindy.arrays import BoolArray, FloatArray, frozen
+from wgsindy.arrays import FloatArray, frozen
 from wgsindy.density import LogDensity
 from wgsindy.errors import DataError
 from wgsindy.expressions import Expression
+from wgsindy.formulas import Coefficient, Formulas, SymbolicGenerator
 from wgsindy.library import Basis, Frame
 from wgsindy.modelfile import ModelParts
 from wgsindy.simulate import Scheme, simulate
@@ -28,21 +29,9 @@ from wgsindy.trajectories import Trajectories
 from wgsindy.uncertainty import Uncertainty, normal_quantile
 
 if TYPE_CHECKING:
-    import sympy
+    pass
 
 DIFFERENCE = 1e-5  # step of numerical derivatives, relative to the largest coordinate
-
-
-class Coefficient(NamedTuple):
-    """One term of one field in the physical states; NaN where the recipe gives no error bar."""
-
-    target: str
-    term: str
-    value: float
-    std_error: float
-    low: float
-    high: float
-    inclusion: float
 
 
 class Bands(NamedTuple):
@@ -52,14 +41,6 @@ class Bands(NamedTuple):
     drift_high: FloatArray
     diffusion_low: FloatArray
     diffusion_high: FloatArray
-
-
-class SymbolicGenerator(NamedTuple):
-    """Drift ``(d, 1)`` and tensor ``(d, d)`` as SymPy matrices."""
-
-    symbols: tuple[sympy.Symbol, ...]
-    drift: sympy.Matrix
-    diffusion: sympy.Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,6 +245,12 @@ class Generator:
         mixture = symbolic.shrunk_entries(plain, a.shrinkage, a.units)
         return symbolic.factor_products(self.basis, a.coefficients, mixture)
 
+    @cached_property
+    def _formulas(self) -> Formulas:
+        return Formulas(
+            self.names, self._drift_form, self._tensor_form, self.region, self.uncertainty
+        )
+
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
         """Every selected term of every field, in the physical states.
@@ -271,26 +258,7 @@ class Generator:
         Standard errors and 95 % intervals are given the selected terms; ``inclusion`` says how
         sure the selection is.
         """
-        width = normal_quantile(0.95)
-        drift, entries = symbolic.field_names(self.dimension)
-        forms = ((drift, self._drift_form), (entries, self._tensor_form))
-        found = []
-        for targets, form in forms:
-            errors, inclusion = self._error_bars(form)
-            for target, *rows in zip(targets, form.coefficients, errors, inclusion, strict=True):
-                for term, value, error, sure in zip(form.terms, *rows, strict=True):
-                    low, high = value - width * error, value + width * error
-                    numbers = map(float, (value, error, low, high, sure))
-                    found += [Coefficient(target, term, *numbers)] if value != 0 else []
-        return tuple(found)
-
-    def _error_bars(self, form: symbolic.LinearForm) -> tuple[FloatArray, FloatArray]:
-        """Standard error and inclusion probability of each coefficient, NaN if unknown."""
-        if self.uncertainty is None:
-            unknown = np.full(form.coefficients.shape, np.nan)
-            return unknown, unknown
-        rows = slice(self.dimension) if form is self._drift_form else slice(self.dimension, None)
-        return self.uncertainty.std_errors()[rows], self.uncertainty.inclusion[rows]
+        return self._formulas.coefficients()
 
     def equations(
         self, digits: int = 3, cutoff: float = 0.02, *, errors: bool = False
@@ -303,73 +271,15 @@ class Generator:
         all. The scale of a field is its largest term, that of an off-diagonal entry
         sqrt(a_pp a_qq).
         """
-        drift, entries = symbolic.field_names(self.dimension)
-        parts = ((drift, self._drift_form), (entries, self._tensor_form))
-        shown = self._worth_printing(cutoff)
-        bars: list[FloatArray | None] = [None] * (len(drift) + len(entries))
-        if errors and self.uncertainty is not None:
-            bars = list(self.uncertainty.std_errors())
-        return [
-            f"{target} = {form.text(i, shown[target], digits, bars.pop(0))}"
-            for targets, form in parts
-            for i, target in enumerate(targets)
-        ]
-
-    def _worth_printing(self, cutoff: float) -> dict[str, BoolArray]:
-        """For each field the terms ``(K,)`` that matter where the data are."""
-        drift, entries = symbolic.field_names(self.dimension)
-        if self.region is None or self.uncertainty is not None:
-            return {
-                target: np.ones(len(form.terms), dtype=bool)
-                for targets, form in ((drift, self._drift_form), (entries, self._tensor_form))
-                for target in targets
-            }
-        drift_sizes = self._drift_form.contributions(self.region)
-        entry_sizes = self._tensor_form.contributions(self.region)
-        pairs = tensor.pairs(self.dimension)
-        variance = [entry_sizes[pairs.index((p, p))].max() for p in range(self.dimension)]
-        shown = {
-            target: sizes >= cutoff * sizes.max()
-            for target, sizes in zip(drift, drift_sizes, strict=True)
-        }
-        for target, sizes, (p, q) in zip(entries, entry_sizes, pairs, strict=True):
-            shown[target] = sizes >= cutoff * np.sqrt(variance[p] * variance[q])
-        return shown
+        return self._formulas.equations(digits, cutoff, errors=errors)
 
     def to_sympy(self) -> SymbolicGenerator:
         """Drift and tensor as SymPy matrices in the physical states, every term kept."""
-        import sympy
-
-        matrix = sympy.zeros(self.dimension, self.dimension)
-        pairs = tensor.pairs(self.dimension)
-        for entry, (p, q) in zip(self._tensor_form.to_sympy(), pairs, strict=True):
-            matrix[p, q] = matrix[q, p] = entry
-        symbols = tuple(sympy.Symbol(name, real=True) for name in self.names)
-        return SymbolicGenerator(symbols, sympy.Matrix(self._drift_form.to_sympy()), matrix)
-
-    def _printed(self, digits: int, cutoff: float) -> tuple[symbolic.LinearForm, ...]:
-        """Drift and tensor with the terms and the digits that :meth:`equations` gives them."""
-        shown = self._worth_printing(cutoff)
-        parts = zip(
-            symbolic.field_names(self.dimension),
-            (self._drift_form, self._tensor_form),
-            strict=True,
-        )
-        return tuple(
-            form.shortened(np.array([shown[target] for target in targets]), digits)
-            for targets, form in parts
-        )
+        return self._formulas.to_sympy()
 
     def to_latex(self, digits: int = 3, cutoff: float = 0.02) -> str:
         """Write the equations as a LaTeX ``aligned`` block."""
-        drift, entries = symbolic.field_names(self.dimension)
-        fields = [field for form in self._printed(digits, cutoff) for field in form.printable()]
-        return symbolic.aligned(
-            [
-                f"{target[0]}_{{{target[1:]}}} &= {symbolic.write_latex(field)}"
-                for target, field in zip([*drift, *entries], fields, strict=True)
-            ]
-        )
+        return self._formulas.to_latex(digits, cutoff)
 
     def sde_latex(self, digits: int = 4, cutoff: float = 0.02) -> str:
         """Write dX = b dt + sigma dW with b as a vector and a = sigma sigma' as a matrix.
@@ -377,7 +287,7 @@ class Generator:
         A LaTeX ``aligned`` block that MathJax and KaTeX read, without dollar signs. Terms are left
         out as in :meth:`equations`.
         """
-        return symbolic.sde_latex(*self._printed(digits, cutoff))
+        return symbolic.sde_latex(*self._formulas.shortened(digits, cutoff))
 
     def generator_latex(self, digits: int = 4, cutoff: float = 0.02) -> str:
         r"""Write L f = b . grad f + (1/2) a : Hess f as a LaTeX ``aligned`` block.
@@ -392,7 +302,7 @@ class Generator:
         &\quad + 0.25 \partial_{x}^{2} f
         \end{aligned}
         """
-        return symbolic.generator_latex(*self._printed(digits, cutoff))
+        return symbolic.generator_latex(*self._formulas.shortened(digits, cutoff))
 
     def simulate(
         self,

@@ -47,6 +47,7 @@ ROOMS = (
     "simulate",
     "readouts",
     "symbolic",
+    "formulas",
     "modelfile",
     "generator",
     "diagnostics",

@@ -80,7 +80,7 @@ def test_bench_report_without_lines_says_which_command_makes_them(
         (["bench", "table", "--recipe", "nosuch"], "there is no recipe 'nosuch'"),
         (["bench", "table", "--system", "nosuch"], "there is no system 'nosuch'"),
         (["bench", "table", "--seeds", "5:2"], "seeds must be FIRST:LAST"),
-        (["bench", "ladder", "--system", "sabr"], "not all part of this experiment"),
+        (["bench", "ladder", "--system", "sabr"], "is not part of this experiment"),
         (["demo", "--out", "/dev/null/x"], "Not a directory"),
     ],
 )

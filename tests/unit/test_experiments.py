@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from functools import cache
@@ -30,7 +29,7 @@ from wgsindy.bench import (
 from wgsindy.bench.campaign import Case, Store, run_campaign
 from wgsindy.bench.experiments import EXPERIMENTS
 from wgsindy.bench.scope import QUICK_SEEDS, Scope, in_scope
-from wgsindy.cli.bench import chosen_cases, having
+from wgsindy.cli.bench import having
 from wgsindy.errors import CampaignError, RecipeError, UnknownSystemError
 from wgsindy.generator import Generator
 from wgsindy.library import library
@@ -66,28 +65,10 @@ def test_experiments_have_cases_and_a_look_has_far_fewer(name: str) -> None:
     assert {case.recipe for case in look} <= {case.recipe for case in everything}
 
 
-# A fit that two comparisons of one experiment need is named twice.
-REPEATED = {"baselines", "nulls", "errata"}
-
-
-@pytest.mark.parametrize("name", sorted(set(EXPERIMENTS) - REPEATED))
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_no_case_is_asked_for_twice(name: str) -> None:
     cases = all_cases(name)
     assert len(cases) == len(set(cases))
-
-
-def test_only_fits_that_two_comparisons_share_are_named_twice() -> None:
-    # Of the baselines, whoever has 16 trajectories anyway: sharp, paper and gedmd.
-    named = all_cases("baselines")
-    twice = {case.recipe for case, n in Counter(named).items() if n > 1}
-    assert twice == {"sharp", "paper", "gedmd"}
-    # Of the limits, the oracle of the one system with two libraries.
-    named = all_cases("nulls")
-    pairs = {(case.system, case.recipe) for case, n in Counter(named).items() if n > 1}
-    assert pairs == {("nonpoly_drift", "oracle")}
-    # Of the errata, what the slips of one system are compared with.
-    named = all_cases("errata")
-    assert all(not case.options for case, n in Counter(named).items() if n > 1)
 
 
 def test_cases_of_one_store_mean_one_work() -> None:
@@ -114,7 +95,7 @@ def test_every_method_of_an_experiment_exists(name: str) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_seeds_and_systems_can_be_chosen(name: str) -> None:
     system = all_cases(name)[0].system
-    chosen = chosen_cases(name, Scope(seeds=[3, 5], systems=[system]))
+    chosen = EXPERIMENTS[name].cases(Scope(seeds=[3, 5], systems=[system]))
     assert {case.seed for case in chosen} == {3, 5}
     assert {case.system for case in chosen} == {system}
     assert len(chosen) == len(set(chosen))
@@ -124,17 +105,18 @@ def test_seeds_and_systems_can_be_chosen(name: str) -> None:
 @pytest.mark.parametrize("quick", [False, True])
 def test_systems_that_an_experiment_cannot_use_get_a_sentence(name: str, quick: bool) -> None:
     with pytest.raises(UnknownSystemError, match="there is no system 'pendulum'"):
-        having([name], Scope(systems=["pendulum"], quick=quick))
+        EXPERIMENTS[name].cases(Scope(systems=["pendulum"], quick=quick))
     outside = "partial_observation" if name != "nulls" else "indep_ou"
-    with pytest.raises(CampaignError, match=f"{outside}.* not all part of this .*choose among"):
-        having([name], Scope(systems=[outside], quick=quick))
+    with pytest.raises(CampaignError, match=f"{outside} is not part of this .*choose among"):
+        EXPERIMENTS[name].cases(Scope(systems=[outside], quick=quick))
 
 
 def test_of_several_experiments_those_run_that_have_the_system() -> None:
     three = ("leverage", "circulation", "noise")
-    assert having(three, Scope()) == list(three)
-    assert having(three, Scope(systems=["rotational_ou"])) == ["circulation", "noise"]
-    assert having(three, Scope(systems=["heston_logsv"])) == ["leverage", "noise"]
+    assert having(three, None) == list(three)
+    assert having(three, ["rotational_ou"]) == ["circulation", "noise"]
+    assert having(three, ["heston_logsv"]) == ["leverage", "noise"]
+    assert having(three, ["sabr"]) == list(three)  # each of which then says what it has
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -17,6 +17,7 @@ import numpy as np
 
 from wgsindy import recipes, zoo
 from wgsindy.arrays import BoolArray, FloatArray
+from wgsindy.bench import fits
 from wgsindy.bench.campaign import Case, Line
 from wgsindy.bench.scope import Scope
 from wgsindy.errors import CampaignError, RepeatedSamplesWarning
@@ -58,7 +59,7 @@ def fitting_recipe(system: System, name: str) -> Recipe:
 def run_case(case: Case) -> dict[str, Any]:
     """Fit with the true terms given, and with terms selected; compare both with the truth."""
     system = zoo.get(case.system)
-    data = system.simulate(case.seed, trajectories=case.trajectories)
+    data = fits.simulate(case, system)
     basis = library(system.library).bind(data.names)
     recipe = fitting_recipe(system, case.recipe)
     true = system.true_coefficients()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from wgsindy import metrics, modelfile, zoo
+from wgsindy import metrics, zoo
 from wgsindy.bench import fits
 from wgsindy.bench.campaign import Case
 from wgsindy.bench.scope import REPORTING_SEEDS, Scope
@@ -49,15 +50,8 @@ def run_case(case: Case) -> dict[str, Any]:
         ]
     if case.seed == DRAWN:
         low, high = np.percentile(data.states, metrics.GRID_RANGE, axis=0)
-        parts = modelfile.ModelParts(
-            estimate.basis,
-            estimate.drift_coefficients,
-            estimate.tensor_field,
-            estimate.info,
-            estimate.region,
-        )
         kept |= {
-            "model": modelfile.encode(parts),
+            "model": replace(estimate, uncertainty=None).to_dict(),
             "range": [low.tolist(), high.tolist()],
             "reasons": list(facts.reasons),
             "increments": data.n_increments,

@@ -116,13 +116,18 @@ def slip_case(slip: Slip, system: str, seed: int, *, slipped: bool) -> Case:
 
 def errata_cases(scope: Scope) -> list[Case]:
     """Every slip, and the same without it."""
-    return [
+    slips = SLIPS[:QUICK_SLIPS] if scope.quick and scope.systems is None else SLIPS
+    used = tuple(dict.fromkeys(system for slip in slips for system in slip.systems))
+    chosen = used if scope.systems is None else scope.of_systems(used)
+    cases = [
         slip_case(slip, system, seed, slipped=slipped)
-        for slip in (SLIPS[:QUICK_SLIPS] if scope.quick else SLIPS)
+        for slip in slips
         for system in slip.systems
+        if system in chosen
         for slipped in (False, True)
         for seed in scope.of_seeds()
     ]
+    return list(dict.fromkeys(cases))  # two slips of one system are compared with the same fit
 
 
 def run_case(case: Case) -> dict[str, Any]:

@@ -26,7 +26,8 @@ def leverage_cases(scope: Scope) -> list[Case]:
     """Every correlation by every method."""
     chosen = CORRELATIONS[:QUICK_CORRELATIONS] if scope.quick else CORRELATIONS
     return [
-        Case(EXPERIMENT, SYSTEM, method, seed, TRAJECTORIES, STEPS, (("rho", rho),))
+        Case(EXPERIMENT, system, method, seed, TRAJECTORIES, STEPS, (("rho", rho),))
+        for system in scope.of_systems((SYSTEM,))
         for rho in chosen
         for method in METHODS
         for seed in scope.of_seeds(SEEDS)

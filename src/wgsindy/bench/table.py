@@ -71,7 +71,7 @@ def run_case(case: Case) -> dict[str, Any]:
     """Simulate, fit, and score against truth, floor and held-out trajectories."""
     system = zoo.get(case.system)
     started = time.perf_counter()
-    data = system.simulate(case.seed, trajectories=case.trajectories)
+    data = fits.simulate(case, system)
     simulated = time.perf_counter()
     if data.names != system.names:
         raise CampaignError(

@@ -14,7 +14,6 @@ from wgsindy.cli.console import console, parse_seeds, run, save_figure, say, sho
 from wgsindy.errors import CampaignError
 
 if TYPE_CHECKING:
-    from wgsindy.bench.campaign import Case
     from wgsindy.bench.scope import Scope
     from wgsindy.display.pages import Content
 
@@ -63,7 +62,7 @@ def _add_command(name: str, experiments: tuple[str, ...], about: str) -> None:
         from wgsindy.bench.scope import Scope
 
         scope = Scope(parse_seeds(seeds) if seeds else None, systems, quick)
-        for experiment in having(experiments, scope):
+        for experiment in having(experiments, systems):
             run_experiment(experiment, scope, jobs, out)
 
 
@@ -71,37 +70,15 @@ for _name, (_experiments, _about) in COMMANDS.items():
     _add_command(_name, _experiments, _about)
 
 
-def having(experiments: Sequence[str], scope: Scope) -> list[str]:
-    """The experiments that have the systems asked for.
-
-    Raises
-    ------
-    UnknownSystemError, CampaignError
-        If the zoo has no such system, or none of the experiments uses it.
-    """
-    from wgsindy import zoo
+def having(experiments: Sequence[str], systems: Sequence[str] | None) -> list[str]:
+    """Those of several experiments that use all the systems asked for; all, if none does."""
     from wgsindy.bench.experiments import EXPERIMENTS
     from wgsindy.bench.scope import Scope
 
-    wanted = {zoo.get(name).key for name in scope.systems or ()}
     used = {
         name: {case.system for case in EXPERIMENTS[name].cases(Scope())} for name in experiments
     }
-    found = [name for name, systems in used.items() if wanted <= systems]
-    if not found:
-        raise CampaignError(
-            f"{sorted(wanted)} are not all part of this experiment; choose among "
-            f"{sorted(set().union(*used.values()))}."
-        )
-    return found
-
-
-def chosen_cases(name: str, scope: Scope) -> list[Case]:
-    """The cases of an experiment, each once, of the systems asked for."""
-    from wgsindy.bench.experiments import EXPERIMENTS
-
-    cases = dict.fromkeys(EXPERIMENTS[name].cases(scope))
-    return [case for case in cases if scope.systems is None or case.system in scope.systems]
+    return [name for name in experiments if set(systems or ()) <= used[name]] or list(experiments)
 
 
 def run_experiment(name: str, scope: Scope, jobs: int, out: Path) -> None:
@@ -111,7 +88,7 @@ def run_experiment(name: str, scope: Scope, jobs: int, out: Path) -> None:
     from wgsindy.display.style import page_style
 
     experiment = EXPERIMENTS[name]
-    cases = chosen_cases(name, scope)
+    cases = experiment.cases(scope)
     started = time.perf_counter()
     lines = run(name, cases, experiment.work, out / f"{experiment.store}.jsonl", jobs)
     seconds = time.perf_counter() - started
