@@ -382,6 +382,17 @@ def test_equations_round_and_drop_what_contributes_nothing() -> None:
     assert truth.equations(digits=2)[0] == "b1 = -1.2*x + 1e-09*y"
 
 
+@pytest.mark.parametrize(("covariance", "written"), [(1.0, "a12 = 0"), (5.0, "a12 = 5")])
+def test_a_covariance_is_compared_with_both_variances(covariance: float, written: str) -> None:
+    # sqrt(a11 a22) = 100, of which 2 % are 2: neither variance alone would draw the line there.
+    truth = Generator.from_sympy(("x", "y"), [0, 0], [[1e4, covariance], [covariance, 1]])
+    region = Frame(np.zeros(2), np.ones(2))
+    for columns in ((0, 1), (1, 0)):
+        entries = truth.to_sympy().diffusion.extract(columns, columns).tolist()
+        swapped = Generator.from_sympy(("x", "y"), [0, 0], entries)
+        assert replace(swapped, region=region).equations()[3] == written
+
+
 def test_what_matters_is_judged_where_the_data_are() -> None:
     x = sympy.Symbol("x", real=True)
     truth = Generator.from_sympy(XY, [0.001 + x, 0.01 + 100 * x**2], [[1, 0], [0, 1]])
