@@ -25,7 +25,7 @@ from wgsindy.errors import WgsindyError, WgsindyWarning
 from wgsindy.files import read
 
 QUICK = settings(
-    max_examples=60,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     phases=[Phase.generate],  # to shrink an example is to write a thousand files

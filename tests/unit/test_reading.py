@@ -36,6 +36,7 @@ from wgsindy.errors import (
     WgsindyWarning,
 )
 from wgsindy.files import Reading, read
+from wgsindy.files.checks import _changes_of_scale
 from wgsindy.files.pieces import longest_usual_step
 
 N, DT = 200, 0.01
@@ -73,6 +74,7 @@ def text(tmp_path: Path, content: str | bytes) -> Path:
         lambda f: pa.Table.from_pandas(f),
         lambda f: f.set_index("t"),
         lambda f: f.assign(t=pd.to_datetime(1.7e9 + f.t, unit="s")).set_index("t"),
+        lambda f: f.set_index(pd.to_datetime(1.7e9 + f.t, unit="s").to_numpy())[["x", "y"]],
         lambda f: {name: f[name].to_numpy() for name in f},
         lambda f: f.assign(day=["Monday"] * len(f)),
         lambda f: f.melt(id_vars="t"),
@@ -173,11 +175,18 @@ def test_a_counter_of_frames_is_scaled_by_dt() -> None:
 
 
 def test_a_state_is_not_mistaken_for_time() -> None:
-    with pytest.raises(DataError, match="no column of times that can be recognised"):
-        read(walk())
+    lattice = np.cumsum(np.sign(np.diff(walk(), axis=0)), axis=0)
+    growing = np.cumsum(np.abs(walk()), axis=0)
+    for source in (walk(), lattice):
+        with pytest.raises(DataError, match="no column of times that can be recognised"):
+            read(source)
+    assert read(growing, dt=DT).data.dimension == 2
 
 
 def test_names_are_made_fit_for_formulas() -> None:
+    alike = frame().rename(columns={"x": "a b", "y": "a-b"})
+    with pytest.warns(RenamedColumnsWarning, match="a-b -> a_b_"):
+        assert read(alike).data.names == ("a_b", "a_b_")
     odd = frame().rename(columns={"x": "Temp (°C)", "y": "2nd"})
     with pytest.warns(RenamedColumnsWarning, match=r"Temp \(°C\) -> Temp_C; 2nd -> x_2nd"):
         assert read(odd).data.names == ("Temp_C", "x_2nd")
@@ -187,6 +196,19 @@ def test_a_logarithm_is_read_as_the_state() -> None:
     data = read(frame().assign(x=np.exp(walk()[:, 0])), log=("x",)).data
     assert data.names == ("log_x", "y")
     np.testing.assert_allclose(data.states, walk(), atol=1e-12)
+
+
+def test_a_long_table_that_contradicts_itself_is_refused() -> None:
+    long = frame().melt(id_vars="t")
+    with pytest.raises(DataError, match="two different states at one time, 1 time in all"):
+        read(pd.concat([long, long.iloc[[7]].assign(value=9.0)]))
+    with pytest.raises(DataError, match="two different states at one time"):
+        read(pd.concat([long, long.iloc[[7]]]))  # half a row of copies is no copy of a row
+
+
+def test_a_transposed_array_is_refused() -> None:
+    with pytest.raises(DataError, match=r"shape \(2, 200\): 200 coordinates.*pass its transpose"):
+        read(walk().T, dt=DT)
 
 
 # Times
@@ -211,6 +233,8 @@ def stamped(times: Any) -> pd.DataFrame:
         (1_700_000_000_000_000_000 + 5 * np.arange(N), {"unit": "us"}, 0.005),
         (5.0 * np.arange(N), {"unit": "s", "time_unit": "ms"}, 0.005),
         ((5 * np.arange(N)).astype(np.uint16), {}, 5.0),
+        ([f"2024-03-31T{9 + k // 60 + k % 3:02}:{k % 60:02}:00+0{k % 3}:00" for k in range(N)],
+         {"unit": "min"}, 1.0),
     ],
 )  # fmt: skip
 def test_timestamps_and_epochs_become_steps(times: Any, options: dict[str, Any], dt: float) -> None:
@@ -222,6 +246,12 @@ def test_the_unit_in_a_header_is_used() -> None:
     for name in ("time (ms)", "t_ms", "Time [ms]", "elapsed ms"):
         data = read(frame().rename(columns={"t": name}), unit="s").data
         assert data.mean_dt == pytest.approx(DT / 1000)
+
+
+def test_the_unit_under_a_header_is_used(tmp_path: Path) -> None:
+    lines = [f"{5 * k},{k * 5 % 7}" for k in range(40)]
+    path = text(tmp_path, "\n".join(["t,x", "ms,mm", *lines]))
+    assert read(path, unit="s").data.mean_dt == pytest.approx(0.005)
 
 
 def test_a_day_and_a_time_of_day_are_joined(tmp_path: Path) -> None:
@@ -240,9 +270,11 @@ def test_a_clock_that_is_not_iso_is_refused() -> None:
 
 
 def test_rows_out_of_order_are_sorted() -> None:
-    with pytest.warns(UnsortedTimesWarning, match="200 rows out of order: sorted"):
-        reading = read(frame().iloc[::-1])
-    np.testing.assert_array_equal(reading.data[0], walk())
+    backwards = frame().iloc[::-1]
+    for source in (backwards, backwards.assign(t=np.arange(N, dtype=np.uint8)[::-1])):
+        with pytest.warns(UnsortedTimesWarning, match="200 rows out of order: sorted"):
+            reading = read(source)
+        np.testing.assert_array_equal(reading.data[0], walk())
     swapped = frame().iloc[[*range(50), 51, 50, *range(52, N)]]
     with pytest.warns(UnsortedTimesWarning, match="2 rows"):
         np.testing.assert_array_equal(read(swapped).data[0], walk())
@@ -370,6 +402,14 @@ def test_stalls_spikes_jumps_and_units_are_named() -> None:
     assert sentence.startswith("9 samples")
 
 
+def test_a_change_of_unit_is_seen_wherever_it_falls() -> None:
+    for seed in range(20):
+        for row in range(100, 111):
+            path = walk(seed, d=1)[:, 0]
+            path[row:] *= 1000
+            assert _changes_of_scale(path) == 1
+
+
 def test_a_file_in_another_unit_is_named() -> None:
     files = [frame(k) for k in range(4)]
     files[2] = files[2].assign(x=files[2].x * 1000)
@@ -416,6 +456,7 @@ GOOD = "".join(f"{k / 10},{k * 5 % 7}\n" for k in range(40))
         ("\ufefft,x\n" + GOOD, None, ""),
         (("t,x\n" + GOOD).replace("\n", "\r\n").encode("utf-16"), None, ""),
         ("a logger\nserial: 7\n\n" + HEADER + GOOD, None, ""),
+        ("".join(f"Channel {k}; 0.5; 1; 2\n" for k in range(60)) + HEADER + GOOD, None, ""),
         ("# t,x\n" + GOOD, None, ""),
         ("t,x\ns,mm\n" + GOOD, None, ""),
         ("t,x\n" + GOOD.replace(",", ", ").replace("\n", ",\n"), None, ""),

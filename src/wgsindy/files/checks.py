@@ -161,9 +161,8 @@ def _jumping(path: FloatArray, usual: float) -> list[float]:
     increments = np.diff(path)
     if len(increments) < 2 * AROUND or usual == 0.0:
         return []
-    spike = (np.sign(increments[:-1]) == -np.sign(increments[1:])) & _stands_out(
-        increments, 1, usual
-    )[:-1]
+    back = np.sign(increments[:-1]) == -np.sign(increments[1:])
+    spike = back & _stands_out(increments, 1, usual)[:-1]
     jump = _stands_out(increments, 0, usual)
     return [*path[1:-1][spike].tolist(), *path[1:][jump].tolist()]
 

@@ -60,9 +60,9 @@ def _blocks(track: Track) -> list[Track]:
     """Split a track where time starts again; a track that is merely out of order stays whole."""
     assert track.times is not None
     back = np.flatnonzero(np.diff(track.times) < 0) + 1
-    if len(back) == 0 or len(track.times) < RUN_OF_A_RECORDING * (len(back) + 1):
-        return [track]
     bounds = [0, *back.tolist(), len(track.times)]
+    if len(back) == 0 or min(b - a for a, b in pairwise(bounds)) < RUN_OF_A_RECORDING:
+        return [track]
     runs = [slice(a, b) for a, b in pairwise(bounds)]
     spans = [(track.times[r][0], track.times[r][-1]) for r in runs]
     for before, after in pairwise(spans):
