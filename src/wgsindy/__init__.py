@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from wgsindy import recipes, zoo
     from wgsindy.estimator import WGSINDy
+    from wgsindy.files import read
     from wgsindy.generator import Generator
     from wgsindy.library import library
     from wgsindy.recipes import Recipe
@@ -27,6 +28,7 @@ __all__ = [
     "Trajectories",
     "WGSINDy",
     "library",
+    "read",
     "recipes",
     "zoo",
 ]
@@ -38,6 +40,7 @@ _HOMES = {
     "Trajectories": "wgsindy.trajectories",
     "WGSINDy": "wgsindy.estimator",
     "library": "wgsindy.library",
+    "read": "wgsindy.files",
 }
 
 

@@ -49,3 +49,55 @@ class RepeatedSamplesWarning(WgsindyWarning):
 
 class OutlierWarning(WgsindyWarning):
     """Some increments are far outside the range of all the others."""
+
+
+class ReadingWarning(WgsindyWarning):
+    """Base of the warnings of :func:`wgsindy.read`: something in the file was mended or guessed."""
+
+
+class GapWarning(ReadingWarning):
+    """Some steps are much longer than the others; trajectories are split there."""
+
+
+class MissingValuesWarning(ReadingWarning):
+    """Some rows lack a value; trajectories are split there."""
+
+
+class ShortPiecesWarning(ReadingWarning):
+    """Some samples stand alone between gaps and missing rows; they are left out."""
+
+
+class DuplicateRowsWarning(ReadingWarning):
+    """Some rows, or whole trajectories, occur more than once; one copy is kept."""
+
+
+class UnsortedTimesWarning(ReadingWarning):
+    """Some rows are not in the order of time; they are sorted."""
+
+
+class TimeRestartsWarning(ReadingWarning):
+    """Time starts again within a trajectory; a new trajectory begins there."""
+
+
+class ConstantColumnWarning(ReadingWarning):
+    """A column never changes; it is not taken as a state."""
+
+
+class MixedUnitsWarning(ReadingWarning):
+    """Some samples differ from the others by a factor that looks like another unit."""
+
+
+class GuessedColumnWarning(ReadingWarning):
+    """What a column holds is read from its numbers, not from its name."""
+
+
+class UnreadableFieldsWarning(ReadingWarning):
+    """Some fields are not numbers, or some rows have the wrong length; they count as missing."""
+
+
+class EncodingGuessWarning(ReadingWarning):
+    """The file is not UTF-8; names of columns may be misread."""
+
+
+class RenamedColumnsWarning(ReadingWarning):
+    """Names of columns that cannot stand in a formula are changed."""

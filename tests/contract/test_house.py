@@ -224,7 +224,7 @@ def loaded_after(statement: str) -> set[str]:
 def test_importing_the_package_loads_nothing_heavy() -> None:
     loaded = loaded_after("import wgsindy")
     assert "wgsindy" in loaded
-    assert loaded & {"matplotlib", "sympy", "sklearn", "scipy.stats", "pandas"} == set()
+    assert loaded & {"matplotlib", "sympy", "sklearn", "scipy.stats", "pandas", "polars"} == set()
 
 
 def test_loading_heavy_packages_would_be_seen() -> None:
@@ -234,6 +234,12 @@ def test_loading_heavy_packages_would_be_seen() -> None:
 def test_a_fit_needs_neither_figures_nor_symbols() -> None:
     loaded = loaded_after("from wgsindy.estimator import WGSINDy")
     assert loaded & {"matplotlib", "sympy", "typer", "rich"} == set()
+    assert "polars" not in loaded
+
+
+def test_readers_of_files_are_loaded_when_a_file_is_read() -> None:
+    loaded = loaded_after("import wgsindy.files")
+    assert loaded & {"polars", "narwhals", "pandas", "h5py", "zarr"} == set()
 
 
 def test_public_names_are_all_there() -> None:

@@ -1,8 +1,7 @@
-"""Files in and out: tables of samples -> :class:`Trajectories`; results written atomically."""
+"""Tables this package wrote itself: nothing is guessed, nothing is mended, no parser to load."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,20 +10,6 @@ import numpy as np
 from wgsindy.arrays import FloatArray
 from wgsindy.errors import DataError
 from wgsindy.trajectories import Trajectories
-
-
-def write_atomically(path: str | Path, content: str | bytes) -> None:
-    """Write a file so that a reader sees the old content or the new, never a part of it."""
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
-    try:
-        with open(draft, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def read_csv(

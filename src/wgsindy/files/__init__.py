@@ -1,0 +1,14 @@
+"""Files in and out: tables and arrays of any kind -> :class:`Trajectories`; results written whole.
+
+``read`` is the way in. Each step between a file and trajectories is one module::
+
+    sources -> text (with dialect) | stores | frames -> Table
+    Table -> roles -> clock -> order -> pieces -> checks -> Trajectories
+"""
+
+from wgsindy.files.notes import Note
+from wgsindy.files.reading import Reading, read
+from wgsindy.files.strict_csv import read_csv
+from wgsindy.files.writing import write_atomically
+
+__all__ = ["Note", "Reading", "read", "read_csv", "write_atomically"]
