@@ -315,6 +315,16 @@ class Generator:
             for i, target in enumerate(targets)
         ]
 
+    def written(self, cutoff: float = 0.02) -> tuple[Coefficient, ...]:
+        """Those of :attr:`coefficients` that :meth:`equations` writes."""
+        shown = self._worth_printing(cutoff)
+        terms = {"b": self._drift_form.terms, "a": self._tensor_form.terms}
+        return tuple(
+            found
+            for found in self.coefficients
+            if shown[found.target][terms[found.target[0]].index(found.term)]
+        )
+
     def _worth_printing(self, cutoff: float) -> dict[str, BoolArray]:
         """For each field the terms ``(K,)`` that matter where the data are."""
         drift, entries = symbolic.field_names(self.dimension)
