@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from wgsindy import Trajectories, WGSINDy
+from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.demo import demo_data
 from wgsindy.display.report import write_report
 
@@ -186,6 +186,20 @@ def test_a_phone_needs_no_sideways_scrolling(
         wide, view = visit.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert wide <= view == PHONE["width"]
         assert visit.undrawn() == []
+
+
+def test_a_formula_wider_than_a_phone_scrolls_by_itself(browser: Browser, tmp_path: Path) -> None:
+    system = zoo.get("mueller_brown_spanned")
+    data = system.simulate(0, trajectories=8, steps=200)
+    diagnostics = WGSINDy("poly1").fit(data).diagnostics_
+    write_report(tmp_path / "report.html", system.generator, data, diagnostics)
+    with Visit(browser, tmp_path / "report.html", viewport=PHONE, is_mobile=True) as visit:
+        wide, view = visit.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= view == PHONE["width"]
+        inside = (
+            "[...document.querySelectorAll('.right')].some((e) => e.scrollWidth > e.clientWidth)"
+        )
+        assert visit.page.evaluate(inside)
 
 
 def test_pictures_follow_the_width_of_the_window(

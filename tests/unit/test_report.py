@@ -25,7 +25,7 @@ from wgsindy.display.report.content import ADVICE, Origin
 from wgsindy.display.report.coverage import relative_errors
 from wgsindy.display.report.flow import arrow_outlines, ellipse_outlines
 from wgsindy.display.report.formulas import equations
-from wgsindy.display.report.page import package_text, unwritten
+from wgsindy.display.report.page import as_json, package_text, packed_plotly, unwritten
 from wgsindy.display.report.planes import planes
 from wgsindy.display.report.rehearsal import (
     LONGEST_PIECE,
@@ -35,7 +35,7 @@ from wgsindy.display.report.rehearsal import (
     rehearse,
 )
 from wgsindy.display.report.residuals import residuals
-from wgsindy.errors import DataError
+from wgsindy.errors import DataError, SimulationError
 
 ORIGIN = Origin("A fit", "wgsindy demo", "model.json", ())
 LARGEST_PAGE = 5_000_000
@@ -245,6 +245,12 @@ def test_text_of_the_caller_never_becomes_markup(
     assert "{{ 7 * 7 }}" in text
 
 
+def test_text_in_data_cannot_end_its_element() -> None:
+    written = as_json({"name": "</script><!-- & -->"})
+    assert not re.search("[<>&]", written)
+    assert json.loads(written) == {"name": "</script><!-- & -->"}
+
+
 def test_nothing_refers_to_the_network(demo_text: str) -> None:
     page = Page(demo_text)
     loading = {"src", "href", "srcset", "action", "poster", "data", "xlink:href", "background"}
@@ -263,6 +269,7 @@ def test_pages_are_small_and_always_the_same(
 ) -> None:
     assert len(demo_text.encode()) < LARGEST_PAGE
     assert rendered(demo) == demo_text
+    assert base64.b64decode(packed_plotly())[4:8] == bytes(4)  # no time of packing
 
 
 def test_the_file_is_the_page_and_nothing_is_left_beside_it(
@@ -332,6 +339,27 @@ def test_images_show_the_fields(demo: tuple[WGSINDy, Trajectories], demo_text: s
     bands = generator.bands(states)
     widths = (bands.drift_high - bands.drift_low)[:, 1] / 2
     np.testing.assert_allclose(np.ravel(image["customdata"]), widths, rtol=2e-3)
+
+
+def test_every_field_has_a_scale_of_its_own(line: tuple[WGSINDy, Trajectories]) -> None:
+    x, y = sympy.symbols("x y")
+    truth = Generator.from_sympy(("x", "y"), [1000 * x, y], [[1e6, 0], [0, 1 + y**2]])
+    rng = np.random.default_rng(0)
+    data = Trajectories([rng.normal(size=(200, 2)).cumsum(axis=0)], dt=0.01)
+    specs = Page(render_report(truth, data, line[0].diagnostics_, ORIGIN)).specs()
+    ranges = {
+        name: (spec["data"][0]["zmin"], spec["data"][0]["zmax"])
+        for name, spec in specs.items()
+        if name.startswith("field-")
+    }
+    values = np.array(specs["field-a22"]["data"][0]["z"])
+    assert ranges["field-a22"][1] <= values.max() * 1.0001
+    assert ranges["field-a22"][1] > values.max() / 4
+    # A constant is in the middle of its range; a covariance of zero is measured by the variances.
+    assert ranges["field-a11"] == (0.75e6, 1.25e6)
+    low, high = ranges["field-a12"]
+    assert low == -high
+    assert high == pytest.approx(np.sqrt(1e6 * ranges["field-a22"][1]) / 4, rel=1e-6)
 
 
 def test_curves_show_the_fields(line: tuple[WGSINDy, Trajectories]) -> None:
@@ -409,6 +437,16 @@ def test_residuals_are_the_noise_that_was_put_in() -> None:
     square = np.average(profile.size**2, weights=profile.counts)
     assert square == pytest.approx(np.mean(shocks[:, 1] ** 2))
     assert (np.diff(profile.places) > 0).all()
+
+
+def test_residuals_know_the_step_of_their_own_path() -> None:
+    parts = [
+        euler(lambda x: -x, half, [1.0], paths=1, steps=50, dt=dt, seed=6) for dt in (0.02, 0.3)
+    ]
+    data = Trajectories([part[0][0] for part in parts], [0.02, 0.3])
+    truth = Generator.from_sympy(("x",), [-sympy.Symbol("x")], [[0.25]])
+    shocks = np.concatenate([part[1] for part in parts])
+    np.testing.assert_allclose(residuals(truth, data).values, shocks, atol=1e-9)
 
 
 def test_wrong_equations_fail_their_checks() -> None:
@@ -518,6 +556,14 @@ def test_equations_that_explode_are_a_sentence_on_the_page(
     assert "could not be simulated" in text
     assert "A path became infinite at step" in text
     assert not any(name.startswith("rehearsal") for name in Page(text).specs())
+
+
+def test_paths_that_run_away_are_told_before_numbers_overflow() -> None:
+    truth = Generator.from_sympy(("x",), [100 * sympy.Symbol("x")], [[1.0]])
+    rng = np.random.default_rng(0)
+    data = Trajectories([rng.normal(size=(300, 1))], dt=0.01)
+    with pytest.raises(SimulationError, match=r"path of x ran 1e\+06 standard deviations away"):
+        rehearse(truth, data, random_state=0)
 
 
 def test_the_error_of_the_drift_is_relative_to_its_size() -> None:

@@ -86,7 +86,9 @@ def plot_fields(
     drift, entries = symbolic.field_names(2)
     figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(5, 3, sharex=True, sharey=True)
-    for row, (name, scale) in enumerate(zip([*drift, *entries], _scales(true), strict=True)):
+    for row, (name, scale) in enumerate(
+        zip([*drift, *entries], field_scales(true, 2), strict=True)
+    ):
         low, high = colour_range(found[row], true[row], scale)
         error = found[row] - true[row]
         # At least a quarter of the field itself: a small error must look small.
@@ -112,16 +114,19 @@ def plot_fields(
     return figure
 
 
-def _scales(true: FloatArray) -> FloatArray:
-    """Size ``(5,)`` against which an error in each field is small or large.
+def field_scales(values: FloatArray, dimension: int) -> FloatArray:
+    """Size ``(F,)`` against which a difference in each field ``(F, n)`` is small or large.
 
     The largest value of the field. A covariance of zero has none; there the variances say what a
     large one would be.
     """
-    sizes = np.abs(true).max(axis=1)
-    first, cross, second = (2 + tensor.entry_number(p, q) for p, q in ((0, 0), (1, 0), (1, 1)))
-    if sizes[cross] == 0:
-        sizes[cross] = np.sqrt(sizes[first] * sizes[second])
+    sizes = np.abs(values).max(axis=1)
+    for p, q in tensor.pairs(dimension):
+        first, cross, second = (
+            dimension + tensor.entry_number(*pair) for pair in ((p, p), (p, q), (q, q))
+        )
+        if sizes[cross] == 0:
+            sizes[cross] = np.sqrt(sizes[first] * sizes[second])
     return sizes
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from wgsindy import symbolic, tensor
 from wgsindy.arrays import FloatArray
-from wgsindy.display.fields import colour_range, field_values
+from wgsindy.display.fields import colour_range, field_scales, field_values
 from wgsindy.display.report.picture import (
     OBSERVED,
     SERIES,
@@ -66,14 +66,14 @@ def _images(generator: Generator, data: Trajectories, plane: Plane) -> list[Pict
     values, widths = field_values(generator, states), half_widths(generator, states)
     # Colours are for where there are samples; in empty corners a polynomial can be anything.
     there = values[:, plane.counts(data, CELLS) > 0]
-    scale = float(np.abs(there[generator.dimension :]).max())
+    scales = field_scales(there, 2)
     names = plane.window.names
     titles = field_titles(names)
     pictures = []
-    for (field, title), value, seen, width in zip(
-        titles.items(), values, there, widths, strict=True
+    for (field, title), value, seen, scale, width in zip(
+        titles.items(), values, there, scales, widths, strict=True
     ):
-        low, high = colour_range(seen, seen, scale if field.startswith("a") else 0.0)
+        low, high = colour_range(seen, seen, scale)
         hover = f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>{field} = %{{z:.4g}}"
         sure: Spec = {}
         if np.isfinite(width).all():
@@ -128,6 +128,7 @@ def _curves(generator: Generator, data: Trajectories) -> list[Picture]:
             traces[field].append(curve(place, value, label, p))
             reach = np.nan_to_num(width)
             extremes[field] += [float((value - reach).min()), float((value + reach).max())]
+    ranges = _opened(np.array(list(extremes.values())), data.dimension)
     below = data.names[0] if data.dimension == 1 else "standard deviations from the median"
     return [
         Picture(
@@ -138,16 +139,17 @@ def _curves(generator: Generator, data: Trajectories) -> list[Picture]:
                 f"{min(extremes[field]):.3g} to {max(extremes[field]):.3g}."
             ),
             traces=traces[field],
-            layout=axes(below, field, yaxis={"range": numbers(_opened(field, extremes))}),
+            layout=axes(below, field, yaxis={"range": numbers(shown)}),
         )
-        for field, title in titles.items()
+        for (field, title), shown in zip(titles.items(), ranges, strict=True)
     ]
 
 
-def _opened(field: str, extremes: dict[str, list[float]]) -> tuple[float, float]:
-    """Range of an axis: a little more than the curves, and not small where they are flat."""
-    own = np.array(extremes[field])
-    entries = [value for name, ends in extremes.items() if name[0] == "a" for value in ends]
-    low, high = colour_range(own, own, max(map(abs, entries)) if field[0] == "a" else 0.0)
-    margin = 0.05 * (high - low)
-    return low - margin, high + margin
+def _opened(extremes: FloatArray, dimension: int) -> list[tuple[float, float]]:
+    """Ranges of axes: a little more than the curves ``(F, n)``, and not small where flat."""
+    ranges = []
+    for own, scale in zip(extremes, field_scales(extremes, dimension), strict=True):
+        low, high = colour_range(own, own, scale)
+        margin = 0.05 * (high - low)
+        ranges.append((low - margin, high + margin))
+    return ranges

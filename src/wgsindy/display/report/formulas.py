@@ -66,7 +66,8 @@ def _term(term: str, names: Sequence[str]) -> Markup:
 
     expression = round_numbers(Expression.parse(term, tuple(names)).to_sympy(), DIGITS_INSIDE_TERMS)
     # The printer builds a tree of elements: names are text in it, whatever they are.
-    return Markup(sympy.mathml(expression, printer="presentation"))
+    text = str(sympy.mathml(expression, printer="presentation"))
+    return Markup(text.replace("&ExponentialE;", "e"))  # double-struck is not how people write it
 
 
 def _sum(terms: Sequence[Coefficient], names: Sequence[str], digits: int) -> tuple[Markup, ...]:

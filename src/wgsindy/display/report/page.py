@@ -75,6 +75,7 @@ def render(
             field_titles=field_titles(generator.names),
             coefficients=coefficient_rows(generator, generator.written()),
             small_coefficients=coefficient_rows(generator, unwritten(generator)),
+            averaged=generator.uncertainty is not None,
             texts=generator.equations(errors=True),
             latex=generator.to_latex(),
             data_facts=content.data_facts(data),

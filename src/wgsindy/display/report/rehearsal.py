@@ -15,6 +15,7 @@ import numpy as np
 
 from wgsindy.arrays import FloatArray
 from wgsindy.display.report.autocorrelation import autocorrelation
+from wgsindy.errors import SimulationError
 from wgsindy.generator import Generator
 from wgsindy.trajectories import Trajectories
 
@@ -24,6 +25,7 @@ REPLICAS = 19
 LONGEST_PIECE = 4000
 MOST_STEPS = 40_000
 SIMILAR_STEP = 0.01  # paths whose mean step differs by more cannot share lags
+RUNAWAY = 1e6  # standard deviations of the data: no longer the same process
 BINS = 40
 LAG_POINTS = 60
 DECAYED = 0.1  # autocorrelation at which a process has forgotten most
@@ -101,7 +103,7 @@ def rehearse(generator: Generator, data: Trajectories, random_state: int) -> Reh
     Raises
     ------
     WgsindyError
-        If a path leaves the finite numbers or the states at which the library is defined.
+        If a path runs away, becomes infinite or leaves the states where the library is defined.
     """
     pieces, dt = comparable_pieces(data)
     steps = max(map(len, pieces)) - 1
@@ -109,11 +111,23 @@ def rehearse(generator: Generator, data: Trajectories, random_state: int) -> Reh
     paths = generator.simulate(
         starts, dt=dt, steps=steps, trajectories=len(starts), random_state=random_state
     )
+    _check_for_runaways(paths, data)
     lengths = [len(piece) for piece in pieces] * REPLICAS
     played = [path[:length] for path, length in zip(paths, lengths, strict=True)]
     sets = tuple(played[i : i + len(pieces)] for i in range(0, len(played), len(pieces)))
     share = sum(len(piece) - 1 for piece in pieces) / data.n_increments
     return Rehearsal(data.names, dt, pieces, sets, min(share, 1.0))
+
+
+def _check_for_runaways(paths: Trajectories, data: Trajectories) -> None:
+    spread = data.states.std(axis=0)
+    away = np.abs(paths.states - data.states.mean(axis=0)).max(axis=0) > RUNAWAY * spread
+    if (away & (spread > 0)).any():
+        name = data.names[int(np.argmax(away & (spread > 0)))]
+        raise SimulationError(
+            f"a simulated path of {name} ran {RUNAWAY:.0e} standard deviations away from the data: "
+            "the drift pushes outwards beyond the fitted region."
+        )
 
 
 def comparable_pieces(data: Trajectories) -> tuple[Paths, float]:

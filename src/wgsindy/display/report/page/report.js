@@ -38,16 +38,28 @@
     };
   }
 
+  function draw(node, width, style) {
+    const spec = specs[node.id];
+    node.style.aspectRatio = "auto";
+    return Plotly.react(node, coloured(spec.data, style), coloured(layoutOf(spec, width), style), {
+      displayModeBar: false, doubleClick: false, showTips: false,
+    });
+  }
+
+  // All at once: a printer does not wait.
   function drawAll() {
     const style = getComputedStyle(root);
-    const sized = pictures().map((node) => [node, Math.floor(node.clientWidth)]);
-    return Promise.all(sized.map(([node, width]) => {
-      const spec = specs[node.id];
-      node.style.aspectRatio = "auto";
-      return Plotly.react(node, coloured(spec.data, style), coloured(layoutOf(spec, width), style), {
-        displayModeBar: false, doubleClick: false, showTips: false,
-      });
-    }));
+    const widths = pictures().map((node) => Math.floor(node.clientWidth));
+    return Promise.all(pictures().map((node, place) => draw(node, widths[place], style)));
+  }
+
+  // One after the other, from the top: a reader does not wait for the last.
+  async function drawInTurn() {
+    const style = getComputedStyle(root);
+    for (const node of pictures()) {
+      await draw(node, Math.floor(node.clientWidth), style);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
   }
 
   async function unpacked() {
@@ -80,7 +92,7 @@
     const script = document.createElement("script");
     script.textContent = await unpacked();
     document.head.append(script);
-    await drawAll();
+    await drawInTurn();
     let waiting = 0;
     let width = innerWidth;
     addEventListener("resize", () => {
