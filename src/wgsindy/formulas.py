@@ -97,6 +97,16 @@ class Formulas:
             for number, (target, form, row) in enumerate(self._fields())
         ]
 
+    def written(self, cutoff: float) -> tuple[Coefficient, ...]:
+        """Those of the coefficients that :meth:`equations` writes."""
+        shown = self._worth_printing(cutoff)
+        terms = {target: form.terms for target, form, _ in self._fields()}
+        return tuple(
+            found
+            for found in self.coefficients()
+            if shown[found.target][terms[found.target].index(found.term)]
+        )
+
     def _worth_printing(self, cutoff: float) -> dict[str, BoolArray]:
         """For each field the terms ``(K,)`` that matter where the data are."""
         if self.region is None or self.uncertainty is not None:

@@ -273,6 +273,10 @@ class Generator:
         """
         return self._formulas.equations(digits, cutoff, errors=errors)
 
+    def written(self, cutoff: float = 0.02) -> tuple[Coefficient, ...]:
+        """Those of :attr:`coefficients` that :meth:`equations` writes."""
+        return self._formulas.written(cutoff)
+
     def to_sympy(self) -> SymbolicGenerator:
         """Drift and tensor as SymPy matrices in the physical states, every term kept."""
         return self._formulas.to_sympy()

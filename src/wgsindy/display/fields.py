@@ -53,8 +53,8 @@ class Window(NamedTuple):
         return x, y, np.array([[a, b] for b in y for a in x])
 
 
-def _fields(generator: Generator, grid: FloatArray) -> FloatArray:
-    """Drift components and tensor entries at the grid, ``(5, n)``; rounding is set to zero."""
+def field_values(generator: Generator, grid: FloatArray) -> FloatArray:
+    """Drift components and tensor entries at points ``(n, d)``: ``(F, n)``, no rounding."""
     drift, entries = generator.drift(grid), tensor.entries_of(generator.diffusion(grid))
     for fields in (drift, entries):
         largest = np.abs(fields).max(axis=0)
@@ -82,12 +82,14 @@ def plot_fields(
     from matplotlib.figure import Figure
 
     x, y, grid = window.mesh(points)
-    found, true = _fields(estimate, grid), _fields(truth, grid)
+    found, true = field_values(estimate, grid), field_values(truth, grid)
     drift, entries = symbolic.field_names(2)
     figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(5, 3, sharex=True, sharey=True)
-    for row, (name, scale) in enumerate(zip([*drift, *entries], _scales(true), strict=True)):
-        low, high = _colour_range(found[row], true[row], scale)
+    for row, (name, scale) in enumerate(
+        zip([*drift, *entries], field_scales(true, 2), strict=True)
+    ):
+        low, high = colour_range(found[row], true[row], scale)
         error = found[row] - true[row]
         # At least a quarter of the field itself: a small error must look small.
         widest = max(float(np.abs(error).max()), 0.25 * scale) or 1.0
@@ -112,20 +114,23 @@ def plot_fields(
     return figure
 
 
-def _scales(true: FloatArray) -> FloatArray:
-    """Size ``(5,)`` against which an error in each field is small or large.
+def field_scales(values: FloatArray, dimension: int) -> FloatArray:
+    """Size ``(F,)`` against which a difference in each field ``(F, n)`` is small or large.
 
     The largest value of the field. A covariance of zero has none; there the variances say what a
     large one would be.
     """
-    sizes = np.abs(true).max(axis=1)
-    first, cross, second = (2 + tensor.entry_number(p, q) for p, q in ((0, 0), (1, 0), (1, 1)))
-    if sizes[cross] == 0:
-        sizes[cross] = np.sqrt(sizes[first] * sizes[second])
+    sizes = np.abs(values).max(axis=1)
+    for p, q in tensor.pairs(dimension):
+        first, cross, second = (
+            dimension + tensor.entry_number(*pair) for pair in ((p, p), (p, q), (q, q))
+        )
+        if sizes[cross] == 0:
+            sizes[cross] = np.sqrt(sizes[first] * sizes[second])
     return sizes
 
 
-def _colour_range(found: FloatArray, true: FloatArray, scale: float) -> tuple[float, float]:
+def colour_range(found: FloatArray, true: FloatArray, scale: float) -> tuple[float, float]:
     """Joint range, opened up where a field is constant so that no small difference is painted."""
     low = float(min(found.min(), true.min()))
     high = float(max(found.max(), true.max()))

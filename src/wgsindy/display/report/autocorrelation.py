@@ -1,0 +1,42 @@
+"""Autocorrelation within trajectories, pooled over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+
+from wgsindy.arrays import FloatArray
+
+
+def autocorrelation(paths: Sequence[FloatArray], lags: int) -> FloatArray:
+    """Correlations ``(lags + 1, d)`` of values a number of steps apart; NaN marks missing ones.
+
+    The mean is that of all paths together: a path that stays away from it is slow, not wide. NaN
+    where no two values are that far apart, or nothing varies.
+
+    >>> import numpy as np
+    >>> autocorrelation([np.array([[1.0], [-1.0], [1.0], [-1.0]])], 2).ravel().round(6).tolist()
+    [1.0, -1.0, 1.0]
+    """
+    everything = np.concatenate(paths)
+    finite = np.isfinite(everything)
+    mean = np.where(finite, everything, 0.0).sum(axis=0) / np.maximum(finite.sum(axis=0), 1)
+    products = np.zeros((lags + 1, len(mean)))
+    pairs = np.zeros_like(products)
+    for path in paths:
+        there = np.isfinite(path)
+        most = min(lags + 1, len(path))
+        products[:most] += _lagged_products(np.where(there, path - mean, 0.0), most)
+        pairs[:most] += np.round(_lagged_products(there.astype(np.float64), most))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        covariance = products / pairs
+        return np.asarray(covariance / covariance[0])
+
+
+def _lagged_products(values: FloatArray, lags: int) -> FloatArray:
+    """Sums of ``v[n] v[n + lag]``, ``(lags, d)``."""
+    size = next_fast_len(2 * len(values), real=True)
+    spectrum = rfft(values, size, axis=0)
+    return np.asarray(irfft(np.abs(spectrum) ** 2, size, axis=0)[:lags])

@@ -1,0 +1,123 @@
+"""What a fit leaves of each increment, in units of the noise it states: (dX - b dt) / sqrt(a dt).
+
+If drift and tensor are right and steps are small, these are independent standard normal numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from wgsindy.arrays import FloatArray, IntArray
+from wgsindy.display.report.autocorrelation import autocorrelation
+from wgsindy.generator import Generator
+from wgsindy.trajectories import Trajectories
+from wgsindy.uncertainty import normal_quantile
+
+LAGS = 30
+BINS = 15  # of equally many samples along a coordinate
+SMALLEST_NOISE = 1e-6  # of the mean variance; below, a formula was cut off at zero
+
+
+class Moment(NamedTuple):
+    """A statistic of residuals and the interval that holds it in 95 of 100 right fits."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def expected(self) -> bool:
+        """Whether it lies inside."""
+        return self.low <= self.value <= self.high
+
+
+class Profile(NamedTuple):
+    """Mean and root mean square of residuals ``(B,)`` along a coordinate, in ``B`` bins.
+
+    ``places`` are the mean states, ``counts`` the numbers of residuals.
+    """
+
+    places: FloatArray
+    mean: FloatArray
+    size: FloatArray
+    counts: IntArray
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Standardised residuals ``values (n, d)``, NaN where the fit states no noise.
+
+    ``states (n, d)`` from which the steps started, ``trajectory (n,)`` of each.
+    """
+
+    names: tuple[str, ...]
+    states: FloatArray
+    values: FloatArray
+    trajectory: IntArray
+
+    def of(self, p: int) -> FloatArray:
+        """Residuals of coordinate ``p`` where it has noise."""
+        column = self.values[:, p]
+        return column[np.isfinite(column)]
+
+    def autocorrelation(self) -> FloatArray:
+        """``(lags + 1, d)``."""
+        ends = np.flatnonzero(np.diff(self.trajectory)) + 1
+        paths = np.split(self.values, ends)
+        return autocorrelation(paths, min(LAGS, max(len(path) for path in paths) - 1))
+
+    def moments(self, p: int, neighbours: float) -> list[Moment]:
+        """Mean, size, shape and correlation of ``neighbours`` of the residuals of ``p``."""
+        values = self.of(p)
+        width = normal_quantile(0.95) / np.sqrt(len(values))
+        centred = values - values.mean()
+        deviation = centred.std()
+        # Sampling variances of normal data: 1, 1/2, 6, 24 and 1 over n.
+        found = (
+            ("mean", values.mean(), 0.0, 1.0),
+            ("standard deviation", deviation, 1.0, np.sqrt(1 / 2)),
+            ("skewness", np.mean(centred**3) / deviation**3, 0.0, np.sqrt(6)),
+            ("excess kurtosis", np.mean(centred**4) / deviation**4 - 3, 0.0, np.sqrt(24)),
+            ("correlation of neighbours", neighbours, 0.0, 1.0),
+        )
+        return [
+            Moment(name, float(value), centre - width * spread, centre + width * spread)
+            for name, value, centre, spread in found
+        ]
+
+    def profile(self, p: int, along: int) -> Profile:
+        """Residuals of coordinate ``p`` against coordinate ``along``."""
+        there = np.isfinite(self.values[:, p])
+        order = np.argsort(self.states[there, along], kind="stable")
+        places, values = self.states[there, along][order], self.values[there, p][order]
+        parts = [part for part in np.array_split(np.arange(len(order)), BINS) if len(part)]
+        return Profile(
+            np.array([places[part].mean() for part in parts]),
+            np.array([values[part].mean() for part in parts]),
+            np.array([np.sqrt(np.mean(values[part] ** 2)) for part in parts]),
+            np.array([len(part) for part in parts]),
+        )
+
+
+def residuals(generator: Generator, data: Trajectories) -> Residuals:
+    """Standardise every increment of ``data`` by what ``generator`` says of it."""
+    parts = [
+        (
+            chunk.states,
+            chunk.increments - generator.drift(chunk.states) * chunk.dt[:, None],
+            generator.fluctuation(chunk.states),
+            chunk.dt,
+            chunk.trajectory,
+        )
+        for chunk in data.chunks()
+    ]
+    states, left, variance, dt, trajectory = (
+        np.concatenate(part) for part in zip(*parts, strict=True)
+    )
+    noisy = variance > SMALLEST_NOISE * variance.mean(axis=0)
+    scale = np.sqrt(np.where(noisy, variance, np.nan) * dt[:, None])
+    return Residuals(data.names, states, left / scale, trajectory)
