@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from wgsindy.errors import OutlierWarning, RepeatedSamplesWarning
+from wgsindy.findings import Axis, Finding, Verdict
 from wgsindy.sharp import SharpFit
 from wgsindy.survey import Cloud
 from wgsindy.trajectories import Trajectories
@@ -18,9 +18,6 @@ from wgsindy.weakform import WeakForm
 # The largest of a million Gaussian increments is 5 typical ones, of a strongly state-dependent
 # diffusion 10; a single wrong sample among many thousands stands out by more.
 OUTLIER_RATIO = 20.0
-
-
-Verdict = Literal["identified", "partly identified", "not identified", "not assessed"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Diagnostics:
     recipe adds: ``drift_signal``, by how many standard errors the strongest single drift term of
     each component stands out; ``noiseless`` coordinates; ``clipped_fraction`` of samples at which
     the fitted tensor has a negative eigenvalue, which is set to zero; ``verdict``, whether the
-    data determine all drift components, some or none; ``reasons`` in sentences.
+    data determine all drift components, some or none; ``findings``, the limiting one first.
     """
 
     n_increments: int
@@ -45,7 +42,24 @@ class Diagnostics:
     noiseless: tuple[str, ...] = ()
     clipped_fraction: float = 0.0
     verdict: Verdict = "not assessed"
-    reasons: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def axis(self) -> Axis:
+        """What limits the recovery most."""
+        return self.findings[0].axis if self.findings else Axis.NONE
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What was found, in sentences."""
+        return tuple(finding.sentence for finding in self.findings)
+
+    @property
+    def summary(self) -> str:
+        """The verdict and the limiting axis in one sentence."""
+        if not self.findings:
+            return f"The generator is {self.verdict}."
+        return f"The generator is {self.verdict}; limiting axis: {self.axis}."
 
     @classmethod
     def of_rows(cls, weak: WeakForm) -> Diagnostics:
@@ -64,10 +78,16 @@ class Diagnostics:
         """Collect the facts of a fit of single increments and judge them."""
         missing = [p for p, row in enumerate(fit.uncertainty.drift) if not row.any()]
         noiseless = tuple(name for name, quiet in zip(data.names, fit.quiet, strict=True) if quiet)
-        reasons = [_not_identified(data, fit, p) for p in missing]
-        reasons += [
-            f"{name} has no noise of its own: its residuals are what the other coordinates and "
-            "the drift leave within a step, so its row of the tensor is set to zero."
+        findings = [_not_identified(data, fit, p) for p in missing]
+        findings += [
+            Finding(
+                Axis.DEGENERATE,
+                (),
+                f"{name} has no noise of its own: its residuals are what the other coordinates and "
+                "the drift leave within a step, so its row of the tensor is set to zero.",
+                "Read its equation as an exact one.",
+                mended=True,
+            )
             for name in noiseless
         ]
         verdict: Verdict = "partly identified" if missing else "identified"
@@ -82,18 +102,21 @@ class Diagnostics:
             noiseless=noiseless,
             clipped_fraction=fit.clipped,
             verdict="not identified" if len(missing) == data.dimension else verdict,
-            reasons=tuple(reasons),
+            findings=tuple(findings),
         )
 
 
-def _not_identified(data: Trajectories, fit: SharpFit, p: int) -> str:
+def _not_identified(data: Trajectories, fit: SharpFit, p: int) -> Finding:
     signal, needed = float(fit.signals[p]), float(np.sqrt(2 * fit.term_cost))
     longer = (needed / max(signal, 0.1)) ** 2
-    return (
+    return Finding(
+        Axis.LOW_SIGNAL,
+        (f"b{p + 1}",),
         f"the drift of {data.names[p]} is not identified: within {data.total_time:.3g} units of "
         f"time its strongest term stands {signal:.1f} standard errors out of the noise, and "
-        f"{needed:.1f} are needed. It may be zero; a drift of that size would show in about "
-        f"{max(longer, 1.5):.0f} times the observed time."
+        f"{needed:.1f} are needed. It may be zero.",
+        f"Observe for longer: a drift of that size would show in about {max(longer, 1.5):.0f} "
+        "times the observed time.",
     )
 
 

@@ -19,6 +19,7 @@ SOURCE = Path(wgsindy.__file__).parent
 ROOMS = (
     "errors",
     "arrays",
+    "findings",
     "trajectories",
     "files",
     "jets",

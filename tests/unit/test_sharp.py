@@ -599,7 +599,7 @@ def test_reasons_say_how_long_to_look() -> None:
     assert f"within {data.total_time:.3g} units of time" in reason
     # The signal grows with the root of the time.
     times = max((needed / signal) ** 2, 1.5)
-    assert f"about {times:.0f} times the observed time" in reason
+    assert f"about {times:.0f} times the observed time" in found.findings[0].advice
 
 
 def test_the_spread_of_the_drift_leaves_open_whether_its_term_is_there() -> None:

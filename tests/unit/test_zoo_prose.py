@@ -107,7 +107,9 @@ def test_whatever_is_not_a_clean_pass_names_its_limit(name: str) -> None:
 
 
 def test_every_axis_is_some_systems_limit() -> None:
-    assert {zoo.get(name).axis for name in ALL} == set(Axis)
+    # What can go wrong with a recording of any system is not the limit of one.
+    of_recordings = {Axis.NOISE, Axis.JUMPS, Axis.DISAGREEMENT}
+    assert {zoo.get(name).axis for name in ALL} == set(Axis) - of_recordings
 
 
 def test_a_twin_has_its_own_limit() -> None:

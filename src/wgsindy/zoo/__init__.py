@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wgsindy.errors import UnknownSystemError
+from wgsindy.findings import Axis
 from wgsindy.zoo import (
     bistable,
     financial,
@@ -20,7 +21,7 @@ from wgsindy.zoo import (
     multiplicative,
     rotational,
 )
-from wgsindy.zoo.system import Axis, System
+from wgsindy.zoo.system import System
 
 # In the order of the paper's table; variants last.
 FAMILIES: dict[str, tuple[Callable[..., System], ...]] = {

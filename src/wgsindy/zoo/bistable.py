@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import sympy
 
+from wgsindy.findings import Axis
 from wgsindy.simulate import EulerMaruyama
-from wgsindy.zoo.system import Axis, System, X, Y, box, diagonal
+from wgsindy.zoo.system import System, X, Y, box, diagonal
 
 
 def double_well_transverse() -> System:

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import sympy
 
+from wgsindy.findings import Axis
 from wgsindy.library import library
 from wgsindy.simulate import EulerMaruyama, ExactLognormal
-from wgsindy.zoo.system import Axis, System, correlated
+from wgsindy.zoo.system import System, correlated
 
 INF = float("inf")
 TRADING_DAY = 1 / 252

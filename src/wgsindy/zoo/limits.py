@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import sympy
 
+from wgsindy.findings import Axis
 from wgsindy.generator import Generator
 from wgsindy.simulate import KineticSplitting
 from wgsindy.trajectories import Trajectories
@@ -15,7 +16,7 @@ from wgsindy.zoo.financial import heston_logsv
 from wgsindy.zoo.limit_cycles import van_der_pol
 from wgsindy.zoo.multiplicative import diag_multiplicative
 from wgsindy.zoo.rotational import rotational_ou
-from wgsindy.zoo.system import Axis, System, X, Y, box, diagonal
+from wgsindy.zoo.system import System, X, Y, box, diagonal
 
 
 def underdamped_langevin() -> System:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from wgsindy.findings import Axis
 from wgsindy.simulate import EulerMaruyama, ExactLinear
-from wgsindy.zoo.system import Axis, Drift, System, Tensor, X, Y, correlated, diagonal
+from wgsindy.zoo.system import Drift, System, Tensor, X, Y, correlated, diagonal
 
 
 def ornstein_uhlenbeck(

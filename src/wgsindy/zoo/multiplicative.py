@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import sympy
 
-from wgsindy.zoo.system import Axis, System, X, Y, box, correlated, diagonal
+from wgsindy.findings import Axis
+from wgsindy.zoo.system import System, X, Y, box, correlated, diagonal
 
 
 def diag_multiplicative() -> System:

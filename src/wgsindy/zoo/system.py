@@ -6,7 +6,6 @@ import csv
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Literal
@@ -15,6 +14,7 @@ import numpy as np
 import sympy
 
 from wgsindy.arrays import FloatArray
+from wgsindy.findings import Axis
 from wgsindy.generator import Generator
 from wgsindy.library import library as library_of
 from wgsindy.simulate import EulerMaruyama, Scheme, simulate
@@ -25,21 +25,6 @@ Tensor = tuple[tuple[Any, ...], ...]
 Verdict = Literal["pass", "review", "limit", "variant"]
 
 X, Y = sympy.symbols("x y", real=True)
-
-
-class Axis(StrEnum):
-    """What stands between the data and a full recovery; empty where nothing does."""
-
-    NONE = ""
-    LOW_SIGNAL = "low drift signal-to-noise"
-    NEAR_SINGULAR = "near-singular tensor"
-    BOUNDARY = "boundary concentration"
-    MISSING_TERMS = "missing library terms"
-    HIDDEN = "hidden coordinate"
-    COVERAGE = "insufficient coverage"
-    LARGE_STEP = "step too large"
-    DEGENERATE = "degenerate diffusion"
-    STALLED = "stalled sensor"
 
 
 @dataclass(frozen=True)

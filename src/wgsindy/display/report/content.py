@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.diagnostics import OUTLIER_RATIO, Diagnostics, Verdict
+from wgsindy.diagnostics import OUTLIER_RATIO, Diagnostics
 from wgsindy.display.grid import percent
+from wgsindy.findings import Verdict
 from wgsindy.generator import Generator
 from wgsindy.trajectories import Trajectories
 
