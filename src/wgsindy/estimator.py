@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from wgsindy import recipes
+from wgsindy.alternatives import Fitted
 from wgsindy.arrays import FloatArray, frozen
-from wgsindy.diagnostics import Diagnostics, warn_of_samples
+from wgsindy.diagnostics import Diagnostics, Examination, diagnose, warn_of_samples
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
 from wgsindy.generator import Generator
 from wgsindy.library import Basis, Library, library
@@ -41,8 +43,10 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
     ----------
     generator_ : Generator
         The recovered generator.
+    examination_ : Examination
+        Data and fit, for the checks behind the diagnostics.
     diagnostics_ : Diagnostics
-        What the data and the linear systems looked like.
+        What limits the fit, and the verdict; made when it is first asked for.
 
     Examples
     --------
@@ -87,13 +91,20 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
                 "give more data or a smaller library."
             )
         fit = self._fit_samples if recipe.rows == "samples" else self._fit_rows
-        self.generator_, self.diagnostics_ = fit(data, basis, recipe)
+        self.generator_, self.examination_ = fit(data, basis, recipe)
         self.n_features_in_ = data.dimension
+        self.__dict__.pop("diagnostics_", None)  # of an earlier fit
         return self
+
+    @cached_property
+    def diagnostics_(self) -> Diagnostics:
+        """What limits the fit, and the verdict; made when it is first asked for."""
+        check_is_fitted(self)
+        return diagnose(self.examination_)
 
     def _fit_rows(
         self, data: Trajectories, basis: Basis, recipe: Recipe
-    ) -> tuple[Generator, Diagnostics]:
+    ) -> tuple[Generator, Examination]:
         """Fit kernel-weighted rows, as the paper does."""
         weak = weak_form(data, basis, recipe, seed=self.random_state, threads=self.threads)
         _check_length(data)
@@ -101,11 +112,19 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         drift, field = recover(weak, recipe)
         info = _info(data, recipe)
         generator = Generator(weak.basis, drift, field, info, weak.cloud.region)
-        return generator, Diagnostics.of_rows(weak)
+        return generator, Examination(
+            data,
+            weak.cloud,
+            generator,
+            rows=len(weak.design),
+            condition=weak.condition_number,
+            corrected=recipe.noise_correction,
+            threads=self.threads,
+        )
 
     def _fit_samples(
         self, data: Trajectories, basis: Basis, recipe: Recipe
-    ) -> tuple[Generator, Diagnostics]:
+    ) -> tuple[Generator, Examination]:
         """Fit every increment on its own."""
         cloud = survey(data, standardise=recipe.standardise, threads=self.threads)
         _check_length(data)
@@ -114,7 +133,16 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         field = TensorField("clipped", fit.entries, 0.0, frozen(np.ones(data.dimension)))
         info = _info(data, recipe)
         generator = Generator(basis, fit.drift, field, info, cloud.region, fit.uncertainty)
-        return generator, Diagnostics.of_samples(data, cloud, fit)
+        return generator, Examination(
+            data,
+            cloud,
+            generator,
+            rows=data.n_increments - cloud.repeated,
+            condition=fit.condition,
+            corrected=recipe.noise_correction,
+            fitted=Fitted(data, basis, cloud, recipe, fit, self.threads),
+            threads=self.threads,
+        )
 
     def predict(self, X: ArrayLike) -> FloatArray:
         """Drift at points ``(n, d)``."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from wgsindy import tensor
-from wgsindy.arrays import FloatArray
+from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.choice import best_entries
 from wgsindy.equations import Equations
-from wgsindy.evidence import Posterior
+from wgsindy.evidence import Posterior, Problem
 from wgsindy.likelihood import Scores
 from wgsindy.uncertainty import Uncertainty, clustered_covariance
 from wgsindy.workingmodel import WorkingModel
@@ -50,6 +51,38 @@ class Refit:
         """Coefficients ``(E, K)``."""
         return best_entries(self.entries, self.model.quiet) * self.entry_units[:, None]
 
+    @cached_property
+    def _support(self) -> BoolArray:
+        return np.array([posterior.best for posterior in self.drift])
+
+    @cached_property
+    def _joint(self) -> Problem:
+        return self.equations.all_components()
+
+    @cached_property
+    def _stepwise(self) -> FloatArray:
+        """Covariance ``(d K, d K)`` of the drift if steps are independent."""
+        return self._joint.covariance(self._support.ravel())
+
+    @cached_property
+    def _slopes(self) -> FloatArray:
+        """Slope of the log-likelihood ``(R, d K)``, trajectory by trajectory."""
+        slopes = self.scores.drift @ self.equations.change.T
+        return slopes.reshape(len(slopes), -1)
+
+    def held_out(self) -> FloatArray:
+        """Change of the drift ``(R, d, K)`` when a trajectory is left out, to first order: -C s."""
+        change = -self._slopes @ self._stepwise
+        return change.reshape(-1, *self._support.shape) * self.units[:, None]
+
+    def influence(self) -> FloatArray:
+        """How far the drift moves when a trajectory is left out, ``(R,)``, to first order.
+
+        A squared distance in standard errors, s' C s, with the slope s of the likelihood of the
+        trajectory and the covariance C.
+        """
+        return np.asarray(np.einsum("rk,kl,rl->r", self._slopes, self._stepwise, self._slopes))
+
     def uncertainty(self) -> Uncertainty:
         """Refit the drift jointly and say how sure everything is.
 
@@ -57,15 +90,12 @@ class Refit:
         neighbouring steps share the noise of the sample between them, and the amount of noise that
         is subtracted is an estimate itself.
         """
-        support = np.array([posterior.best for posterior in self.drift])
-        shape = support.shape
-        joint = self.equations.all_components()
-        formula = joint.solve(support.ravel()).reshape(shape)
-        stepwise = joint.covariance(support.ravel())
-        share = np.sqrt(np.repeat(self.equations.lasting_share, support.shape[1]))
-        given = stepwise * np.outer(share, share)  # noise that the next step takes back is no error
-        slopes = self.scores.drift @ self.equations.change.T
-        clustered = clustered_covariance(stepwise, slopes.reshape(len(slopes), -1))
+        shape = self._support.shape
+        formula = self._joint.solve(self._support.ravel()).reshape(shape)
+        share = np.sqrt(np.repeat(self.equations.lasting_share, shape[1]))
+        # Noise that the next step takes back is no error.
+        given = self._stepwise * np.outer(share, share)
+        clustered = clustered_covariance(self._stepwise, self._slopes)
         blocks = self._entry_covariances()
         return Uncertainty(
             drift=formula * self.units[:, None],

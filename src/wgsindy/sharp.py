@@ -53,7 +53,9 @@ class SharpFit:
     by how many standard errors the strongest single term of each drift component stands out;
     ``term_cost`` nats that the cheapest term must be worth; ``quiet (d,)`` coordinates without
     noise of their own; ``clipped`` share of samples at which the tensor has a negative eigenvalue;
-    ``condition`` of the unweighted library with unit columns.
+    ``condition`` of the unweighted library with unit columns; ``influence (R,)`` and
+    ``held_out (R, d, K)`` of each trajectory, see :class:`Refit`; ``model`` at which weights were
+    taken last.
     """
 
     drift: FloatArray
@@ -64,6 +66,9 @@ class SharpFit:
     quiet: BoolArray
     clipped: float
     condition: float
+    influence: FloatArray
+    held_out: FloatArray
+    model: WorkingModel
 
 
 def recover_sharp(
@@ -81,7 +86,7 @@ def recover_sharp(
     """
     work = basis.in_frame(cloud.region) if basis.is_closed else basis
     choice = Choice(basis, Beyond(basis, cloud), recipe, given)
-    run = _Runner(data, threads, _chunk_size(data.dimension, len(basis)))
+    run = _Runner(data, threads, chunk_size(data.dimension, len(basis)))
     noise = cloud.frame.scale * np.sqrt(cloud.variation)
     start = WorkingModel.start(
         work, noise, cloud.region.scale, finite_step=recipe.finite_step == "taylor"
@@ -104,6 +109,9 @@ def recover_sharp(
         quiet=final.quiet > 0,
         clipped=scores.clipped / scores.count,
         condition=_condition(first.sums.entry_gram[0]),
+        influence=frozen(refit.influence()),
+        held_out=frozen(refit.held_out()),
+        model=final,
     )
 
 
@@ -130,7 +138,7 @@ class _Runner:
         return replace(model, jitter=tensor.entries_of(covariance[None])[0])
 
 
-def _chunk_size(dimension: int, terms: int) -> int:
+def chunk_size(dimension: int, terms: int) -> int:
     """Samples a chunk, so that the weighted copies of the library stay in the cache."""
     copies = 2 * len(tensor.pairs(dimension)) * terms
     return max(256, CACHED_NUMBERS // copies)

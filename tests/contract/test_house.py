@@ -51,6 +51,7 @@ ROOMS = (
     "formulas",
     "modelfile",
     "generator",
+    "alternatives",
     "diagnostics",
     "recovery",
     "estimator",

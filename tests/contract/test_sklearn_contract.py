@@ -109,6 +109,7 @@ def test_fitting_returns_the_estimator_and_leaves_its_parameters(paths: list[Flo
 
 
 def test_what_is_learned_ends_with_an_underscore(fitted: WGSINDy) -> None:
+    assert fitted.diagnostics_ is fitted.diagnostics_
     learned = vars(fitted).keys() - fitted.get_params().keys()
     assert {"generator_", "diagnostics_", "n_features_in_"} <= learned
     assert all(name.endswith("_") for name in learned)

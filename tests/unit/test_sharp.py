@@ -267,7 +267,7 @@ def test_the_order_of_trajectories_does_not_matter(name: str) -> None:
 
 @pytest.mark.parametrize("size", [257, 1000, 1_000_000])
 @pytest.mark.parametrize("name", ["heston_logsv", "double_well_transverse"])
-def test_the_chunk_size_does_not_matter(
+def test_thechunk_size_does_not_matter(
     name: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, expected = system_data(name), reference(name)
@@ -277,7 +277,7 @@ def test_the_chunk_size_does_not_matter(
         used.append(size)
         return size
 
-    monkeypatch.setattr(sharp, "_chunk_size", chunk_size)
+    monkeypatch.setattr(sharp, "chunk_size", chunk_size)
     found = fit(data, zoo.get(name).library)
     assert used
     x = central_grid(data.states)

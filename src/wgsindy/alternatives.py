@@ -1,0 +1,138 @@
+"""Libraries beside the one of a fit, and whether the data would rather have one of them.
+
+For a field, a library is worth what its best formula is worth: gain minus cost of the terms, in
+nats. A term may be added, and it may take the place of others: sin(y) instead of
+1, y and y^2. The weights of the samples are those of the fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from wgsindy import symbolic, tensor
+from wgsindy.arrays import FloatArray
+from wgsindy.beyond import Beyond
+from wgsindy.choice import SURE, Choice
+from wgsindy.engine import reduce
+from wgsindy.equations import Equations
+from wgsindy.errors import LibraryError
+from wgsindy.evidence import Problem, search
+from wgsindy.library import Basis, Library, library
+from wgsindy.likelihood import NormalPass
+from wgsindy.recipes import Recipe
+from wgsindy.sharp import SharpFit, chunk_size
+from wgsindy.survey import Cloud
+from wgsindy.trajectories import Trajectories
+from wgsindy.workingmodel import WorkingModel
+
+# Nats by which the data must prefer another library. Given that the fitted one is right, chance
+# prefers a rival by so much once in exp(4) = 55 times.
+PREFERRED = 4.0
+MOST_TERMS = 60  # of a library to compare with; beyond, the search takes longer than the fit
+
+
+class Alternative(NamedTuple):
+    """A larger library: what it is called, and how many nats some field prefers it by.
+
+    ``chosen`` has the formula of each field in which it takes a term that the fit did not have.
+    """
+
+    name: str
+    library: Library
+    nats: float
+    chosen: dict[str, tuple[str, ...]]
+
+    @property
+    def is_preferred(self) -> bool:
+        """Whether the evidence for it is more than chance."""
+        return self.nats > PREFERRED
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fit by single increments, with what it was made from; ``basis`` in physical terms."""
+
+    data: Trajectories
+    basis: Basis
+    cloud: Cloud
+    recipe: Recipe
+    fit: SharpFit
+    threads: int = 1
+
+    def alternatives(self) -> list[Alternative]:
+        """Every larger library that is tried, the most preferred first."""
+        found = []
+        for name, terms in self._candidates():
+            larger = library([*self.basis.terms, *terms])
+            try:
+                nats, chosen = self._preference(larger.bind(self.basis.names))
+            except LibraryError:  # a term that does not exist at some state
+                continue
+            found.append(Alternative(name, larger, nats, chosen))
+        return sorted(found, key=lambda alternative: -alternative.nats)
+
+    def _candidates(self) -> Iterator[tuple[str, list[str]]]:
+        """Name further terms that are worth a try."""
+        names, degree = self.basis.names, int(self.basis.degrees.max(initial=0))
+        positive = [name for name, low in zip(names, self.cloud.low, strict=True) if low >= 0]
+        roots = [f"sqrt({name})" for name in positive]
+        roots += [f"sqrt({a}*{b})" for k, a in enumerate(positive) for b in positive[k + 1 :]]
+        proposals = {
+            f"terms of degree {degree + 1}": list(library(f"poly{degree + 1}").bind(names).terms),
+            "sines and cosines": [f"{f}({name})" for name in names for f in ("sin", "cos")],
+            "square roots": roots,
+        }
+        for title, terms in proposals.items():
+            new = [term for term in terms if term not in self.basis.terms]
+            if new and len(self.basis) + len(new) <= MOST_TERMS:
+                yield title, new
+
+    def _preference(self, larger: Basis) -> tuple[float, dict[str, tuple[str, ...]]]:
+        """Nats in favour of ``larger``, and its formulas where they are new."""
+        work = larger.in_frame(self.cloud.region) if larger.is_closed else larger
+        model = self._model_in(work, larger)
+        size = chunk_size(len(larger.names), len(larger))
+        sums = reduce(NormalPass(model), self.data, threads=self.threads, chunk_size=size)
+        equations = Equations(sums, work.from_physical)
+        costs = Choice(larger, Beyond(larger, self.cloud), self.recipe, None).costs
+        own = np.isin(larger.terms, self.basis.terms)
+        nats, chosen = 0.0, {}
+        for name, problem in self._problems(equations, model):
+            free = search(problem, costs)
+            if not (free.best & ~own).any():
+                continue
+            bound = search(problem, np.where(own, costs, SURE))
+            worth = [found.gain - float(found.best @ costs) for found in (free, bound)]
+            if worth[0] > worth[1]:
+                nats = max(nats, worth[0] - worth[1])
+                chosen[name] = tuple(np.array(larger.terms)[free.best].tolist())
+        return nats, chosen
+
+    def _model_in(self, work: Basis, larger: Basis) -> WorkingModel:
+        """Return the last working model, expressed in more terms."""
+        model = self.fit.model
+        place = [larger.terms.index(term) for term in self.basis.terms]
+
+        def expressed(coefficients: FloatArray) -> FloatArray:
+            wide = np.zeros((len(coefficients), len(larger)))
+            wide[:, place] = coefficients @ self.fit.model.basis.to_physical
+            return wide @ work.from_physical
+
+        return replace(
+            model, basis=work, drift=expressed(model.drift), entries=expressed(model.entries)
+        )
+
+    def _problems(self, equations: Equations, model: WorkingModel) -> Iterator[tuple[str, Problem]]:
+        """Each field that has noise to be measured against."""
+        quiet = model.quiet > 0
+        drift, entries = symbolic.field_names(len(quiet))
+        for p, name in enumerate(drift):
+            if not quiet[p]:
+                yield name, equations.component(model.drift, p)
+        for e, (p, q) in enumerate(tensor.pairs(len(quiet))):
+            if not (quiet[p] or quiet[q]):
+                yield entries[e], equations.entries[e]

@@ -1,0 +1,279 @@
+"""The checks: each asks one question of an examination and answers with findings.
+
+Thresholds of tests come from their false-alarm rate, those of sizes from what matters to a reader;
+both were settled on seeds 100-129 of the zoo and are reported on others, by the experiment
+`verdicts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import chdtrc
+
+from wgsindy.arrays import BoolArray
+from wgsindy.diagnostics.examination import LEAST_SIGNAL, Examination
+from wgsindy.findings import Axis, Finding
+from wgsindy.symbolic import field_names
+
+STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at several lengths
+NOISE_CORRELATION = -0.02  # of neighbouring residuals; noise adds twice that share to the tensor
+MEMORY = 0.1  # excess variance of sums over many steps
+REPEATED = 1e-3  # share of samples
+ELSEWHERE = 1.75  # standard deviations between the mean states of two halves
+LOW_NOISE_SHARE = 0.15  # of samples where a coordinate has almost no noise
+AT_EDGE = 0.02  # share of samples that sit on the smallest or the largest state exactly
+TYPICAL = 0.5  # share of samples that makes a property one of the data
+HEAVY_TAILS = 1.0  # excess kurtosis
+WRONG_VARIANCE = 0.2  # of residuals, relative
+CLIPPED = 0.05  # share of samples at which the tensor had to be clipped
+LARGE_ERROR = 0.5  # expected error of a drift component over its size
+HELD_OUT = 0.5  # relative change of the drift without one trajectory
+CHANCE = 1e-6  # of a difference between trajectories
+
+
+def findings(seen: Examination) -> tuple[Finding, ...]:
+    """Every finding, the limiting one first: what spoils samples, then what spoils the model.
+
+    A fault further up the list makes those below it appear; noise of the observation, say, looks
+    like jumps to a fit that knows of no such noise.
+    """
+    checks = (
+        stalled,
+        observation_noise,
+        degenerate,
+        near_singular,
+        boundary,
+        coverage,
+        large_step,
+        missing_terms,
+        hidden,
+        jumps,
+        disagreement,
+        low_signal,
+    )
+    found = [finding for check in checks for finding in check(seen)]
+    return tuple(sorted(found, key=lambda finding: finding.mended))
+
+
+def _names(seen: Examination, chosen: BoolArray) -> str:
+    return ", ".join(name for name, yes in zip(seen.data.names, chosen, strict=True) if yes)
+
+
+def stalled(seen: Examination) -> Iterator[Finding]:
+    """Exact repeats: a sensor that hangs, or padding."""
+    share = seen.cloud.repeated / seen.data.n_increments
+    if share > REPEATED:
+        dropped = seen.fitted is not None
+        yield Finding(
+            Axis.STALLED,
+            (),
+            f"{seen.cloud.repeated} samples ({share:.1%}) repeat the one before them exactly"
+            + ("; they are left out of the fit." if dropped else "."),
+            "Look for a sensor that hangs, for padding, or for a state stuck at a limit.",
+            mended=dropped,
+        )
+
+
+def observation_noise(seen: Examination) -> Iterator[Finding]:
+    """Neighbouring residuals that take each other back."""
+    left = seen.residuals
+    noisy = (left.lag_one < NOISE_CORRELATION) & (left.lag_one_errors < -STANDARD_ERRORS)
+    if noisy.any():
+        worst = float(np.nanmin(left.lag_one))
+        yield Finding(
+            Axis.NOISE,
+            tuple(f"a{p + 1}{p + 1}" for p in np.flatnonzero(noisy)),
+            f"neighbouring steps of {_names(seen, noisy)} take each other back (correlation "
+            f"{worst:.2f}): the observation adds noise of its own, which inflates the tensor"
+            + (", and the fit subtracts it." if seen.corrected else "."),
+            "Fit with the noise correction (recipe='sharp-noise', --noise-correction), or keep "
+            "every few samples only (--every 5); compare both.",
+            mended=seen.corrected,
+        )
+
+
+def degenerate(seen: Examination) -> Iterator[Finding]:
+    """Coordinates without noise of their own."""
+    quiet = np.zeros(0) if seen.fitted is None else seen.fitted.fit.quiet
+    for name in (seen.data.names[p] for p in np.flatnonzero(quiet)):
+        yield Finding(
+            Axis.DEGENERATE,
+            (),
+            f"{name} has no noise of its own: its residuals are what the other coordinates and "
+            "the drift leave within a step, so its row of the tensor is set to zero.",
+            "Read its equation as an exact one. If it should have noise, check its units and "
+            "whether it was smoothed.",
+            mended=True,
+        )
+
+
+def near_singular(seen: Examination) -> Iterator[Finding]:
+    """Noise that is nearly confined to fewer directions than there are coordinates."""
+    share = seen.residuals.singular / max(seen.residuals.samples, 1)
+    if share > TYPICAL:
+        yield Finding(
+            Axis.NEAR_SINGULAR,
+            tuple(field_names(seen.data.dimension)[1]),
+            f"at {share:.0%} of the samples the noises are correlated so strongly that some "
+            "combination of the coordinates has almost none.",
+            "Small errors of the tensor become large in its inverse. Fit that combination as a "
+            "coordinate of its own.",
+            mended=seen.fitted is not None,
+        )
+
+
+def boundary(seen: Examination) -> Iterator[Finding]:
+    """Samples that crowd where the noise vanishes, or sit on an edge."""
+    left = seen.residuals
+    low = left.low_noise / max(left.samples, 1)
+    edge = left.at_edge.max(axis=0) / max(left.samples, 1)
+    noisy = left.count > 0
+    crowded = noisy & ((low > LOW_NOISE_SHARE) | (edge > AT_EDGE))
+    if crowded.any():
+        worst = int(np.argmax(np.where(crowded, np.maximum(low, edge), 0.0)))
+        yield Finding(
+            Axis.BOUNDARY,
+            tuple(f"b{p + 1}" for p in np.flatnonzero(crowded)),
+            f"the samples crowd at a boundary: at {low[worst]:.0%} of them "
+            f"{seen.data.names[worst]} has less than a twentieth of its mean noise, and "
+            f"{edge[worst]:.1%} sit on its edge exactly.",
+            "What happens at the boundary looks like drift. Fit a transformed state (--log), or "
+            "leave out the samples near it and compare.",
+        )
+
+
+def coverage(seen: Examination) -> Iterator[Finding]:
+    """One transient, seen once."""
+    if seen.shift > ELSEWHERE:
+        yield Finding(
+            Axis.COVERAGE,
+            tuple(field_names(seen.data.dimension)[0]),
+            f"the second halves of the trajectories lie {seen.shift:.1f} standard deviations from "
+            "the first: the data are one passage from one place to another, and neither is seen "
+            "for long.",
+            "Trust the fields along that passage only. Observe for longer, or from several "
+            "starting points.",
+        )
+
+
+def large_step(seen: Examination) -> Iterator[Finding]:
+    """Steps in which the process does much of what it ever does."""
+    share = seen.residuals.long_steps / max(seen.residuals.samples, 1)
+    if share > TYPICAL:
+        change = float(np.nanmax(np.abs(seen.residuals.thinning)))
+        yield Finding(
+            Axis.LARGE_STEP,
+            tuple(field_names(seen.data.dimension)[0]),
+            f"within one step of {seen.data.mean_dt:.3g} the drift changes by more than a tenth at "
+            f"{share:.0%} of the samples; leaving out every other sample changes it by "
+            f"{change:.0%}.",
+            "Sample faster. If the data are a continuous process seen at this step, "
+            "recipe='sharp-continuous' takes off the first order of the error.",
+        )
+
+
+def missing_terms(seen: Examination) -> Iterator[Finding]:
+    """A library that the data prefer, or a tensor that its residuals contradict."""
+    rival = seen.rival
+    if rival is not None and rival.is_preferred:
+        formulas = "; ".join(f"{name}: {', '.join(terms)}" for name, terms in rival.chosen.items())
+        yield Finding(
+            Axis.MISSING_TERMS,
+            tuple(rival.chosen),
+            f"with {rival.name} the data would have other equations ({formulas}), preferred by "
+            f"{rival.nats:.0f} nats.",
+            "Add these terms to the library, or fit with library='auto'.",
+        )
+    left = seen.residuals
+    wrong = np.abs(left.variance - 1.0) > WRONG_VARIANCE
+    clipped = 0.0 if seen.fitted is None else seen.fitted.fit.clipped
+    if wrong.any() or clipped > CLIPPED:
+        worst = float(left.variance[np.nanargmax(np.abs(left.variance - 1.0))])
+        yield Finding(
+            Axis.MISSING_TERMS,
+            tuple(f"a{p + 1}{p + 1}" for p in np.flatnonzero(wrong)),
+            f"the tensor does not fit: residuals vary {worst:.2g} times as much as it says, and at "
+            f"{clipped:.0%} of the samples its formula is not positive.",
+            "Use a library that can follow the noise (a higher degree, square roots), or a "
+            "transformed state.",
+        )
+
+
+def hidden(seen: Examination) -> Iterator[Finding]:
+    """Residuals that remember: something that is not observed drives the state."""
+    excess, errors = seen.residuals.memory()
+    lasting = (errors > STANDARD_ERRORS) & (excess > MEMORY)
+    if lasting.any():
+        worst = int(np.argmax(np.where(lasting, errors, 0.0)))
+        yield Finding(
+            Axis.HIDDEN,
+            tuple(f"b{p + 1}" for p in np.flatnonzero(lasting)),
+            f"what the drift leaves of {_names(seen, lasting)} has a memory: summed over many "
+            f"steps it varies {1 + excess[worst]:.2g} times as much as independent residuals "
+            f"({errors[worst]:.0f} standard errors). A coordinate that is not observed acts on it.",
+            "Observe more of the process, or add a coordinate made of the past, such as a "
+            "velocity. The drift below is an average over what is hidden.",
+        )
+
+
+def jumps(seen: Examination) -> Iterator[Finding]:
+    """Tails that no Gaussian noise has."""
+    left = seen.residuals
+    errors = left.kurtosis / np.sqrt(24.0 / np.maximum(left.count, 1.0))
+    heavy = (left.kurtosis > HEAVY_TAILS) & (errors > STANDARD_ERRORS)
+    if heavy.any():
+        worst = float(np.nanmax(left.kurtosis))
+        yield Finding(
+            Axis.JUMPS,
+            tuple(f"a{p + 1}{p + 1}" for p in np.flatnonzero(heavy)),
+            f"residuals of {_names(seen, heavy)} have heavier tails than Gaussian noise (excess "
+            f"kurtosis {worst:.2g}): jumps, outliers, or noise whose strength is not observed.",
+            "Look at the largest increments. The tensor is a mean over calm and stormy times.",
+        )
+
+
+def disagreement(seen: Examination) -> Iterator[Finding]:
+    """One trajectory that says something else."""
+    number, change, distance = seen.holdout
+    terms = int(np.count_nonzero(seen.generator.drift_coefficients))
+    if change > HELD_OUT and float(chdtrc(float(max(terms, 1)), distance)) < CHANCE:
+        yield Finding(
+            Axis.DISAGREEMENT,
+            tuple(field_names(seen.data.dimension)[0]),
+            f"without trajectory {number} (of {len(seen.data)}, counted from 0) the drift changes "
+            f"by {change:.0%}.",
+            "Look at that trajectory; fit without it.",
+        )
+
+
+def low_signal(seen: Examination) -> Iterator[Finding]:
+    """Drift components that do not stand out of the noise."""
+    if seen.fitted is None:
+        return
+    fit, data = seen.fitted.fit, seen.data
+    needed, whole = float(np.sqrt(2 * fit.term_cost)), seen.residuals.signal
+    for p, name in enumerate(field_names(data.dimension)[0]):
+        signal, error = float(fit.signals[p]), float(seen.drift_error[p])
+        empty = not fit.uncertainty.drift[p].any()
+        if empty and signal < needed:
+            longer = max((needed / max(signal, 0.1)) ** 2, 1.5)
+            yield Finding(
+                Axis.LOW_SIGNAL,
+                (name,),
+                f"the drift of {data.names[p]} is not identified: within {data.total_time:.3g} "
+                f"units of time its strongest term stands {signal:.1f} standard errors out of the "
+                f"noise, and {needed:.1f} are needed. It may be zero.",
+                f"Observe for longer: a drift of that size would show in about {longer:.0f} times "
+                "the observed time.",
+            )
+        elif empty or error > LARGE_ERROR or whole[p] < LEAST_SIGNAL:
+            yield Finding(
+                Axis.LOW_SIGNAL,
+                (name,),
+                f"the drift of {data.names[p]} is hardly identified: within {data.total_time:.3g} "
+                f"units of time the whole of it stands {whole[p]:.1f} standard errors out of the "
+                "noise.",
+                "Observe for longer, or use a smaller library.",
+            )

@@ -1,0 +1,130 @@
+"""A fit under examination: data, generator and what is measured about both, each once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from wgsindy.alternatives import Alternative, Fitted
+from wgsindy.arrays import BoolArray, FloatArray
+from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
+from wgsindy.engine import reduce
+from wgsindy.generator import Generator
+from wgsindy.survey import Cloud
+from wgsindy.trajectories import Trajectories
+
+MOST_POINTS = 2000  # of the data at which fields are compared
+FEWEST_TRAJECTORIES = 3  # of which one can be the odd one out
+# Standard errors that a drift component as a whole must be worth. The whole of it has several
+# terms, so it needs more than the 3 of a single one.
+LEAST_SIGNAL = 4.0
+
+
+class Holdout(NamedTuple):
+    """A trajectory left out: its number, and what it does to the drift.
+
+    ``change`` relative, root mean squares, worst component; ``distance`` the squared change of all
+    coefficients in standard errors.
+    """
+
+    trajectory: int
+    change: float
+    distance: float
+
+
+@dataclass(frozen=True)
+class Examination:
+    """Everything that the checks may ask about a fit.
+
+    ``corrected`` if the fit allows for noise of the observation; ``fitted`` if the fit was one of
+    single increments, which alone has error bars; ``rows`` and ``condition`` are those of its
+    linear systems.
+    """
+
+    data: Trajectories
+    cloud: Cloud
+    generator: Generator
+    rows: int
+    condition: float
+    corrected: bool
+    fitted: Fitted | None = None
+    threads: int = 1
+
+    @cached_property
+    def residuals(self) -> Residuals:
+        """Sums over what the generator leaves of the increments."""
+        step = ResidualPass(self.generator, self.cloud)
+        return reduce(step, self.data, threads=self.threads, chunk_size=CHUNK)
+
+    @cached_property
+    def points(self) -> FloatArray:
+        """States of the data, evenly taken, ``(n, d)``."""
+        return self.data.states[:: max(1, len(self.data.states) // MOST_POINTS)]
+
+    @cached_property
+    def rival(self) -> Alternative | None:
+        """The library that the data prefer most to the fitted one."""
+        found = [] if self.fitted is None else self.fitted.alternatives()
+        return found[0] if found else None
+
+    @cached_property
+    def shift(self) -> float:
+        """Distance of the mean states of first and second halves, in standard deviations.
+
+        Only coordinates that the equations depend on count: a price may wander off for good.
+        """
+        active = self._active_coordinates()
+        if not active.any():
+            return 0.0
+        middles = [len(path) // 2 for path in self.data]
+        first = np.concatenate(
+            [path[:m, active] for path, m in zip(self.data, middles, strict=True)]
+        )
+        second = np.concatenate(
+            [path[m:, active] for path, m in zip(self.data, middles, strict=True)]
+        )
+        spread = np.atleast_2d(np.cov(first.T) + np.cov(second.T)) / 2
+        apart = first.mean(axis=0) - second.mean(axis=0)
+        return float(np.sqrt(apart @ np.linalg.lstsq(spread, apart)[0]))
+
+    def _active_coordinates(self) -> BoolArray:
+        """Which coordinates any field depends on where the data are, ``(d,)``."""
+        slopes = self.generator.basis.gradients(self.points)
+        used = np.zeros(len(self.generator.basis), dtype=bool)
+        for coefficients in (
+            self.generator.drift_coefficients,
+            self.generator.tensor_field.coefficients,
+        ):
+            used |= coefficients.any(axis=0)
+        return np.asarray(slopes[:, used].any(axis=(0, 1)))
+
+    @cached_property
+    def drift_error(self) -> FloatArray:
+        """Expected error of each drift component over its size, root mean squares, ``(d,)``."""
+        spread = self.generator.uncertainty
+        if spread is None:
+            return np.zeros(0)
+        theta = self.generator.basis.values(self.points)
+        error = np.einsum("nk,pkl,nl->p", theta, spread.drift_spread, theta)
+        size = np.sum(self.generator.drift(self.points) ** 2, axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.sqrt(np.maximum(error, 0.0) / size))
+
+    @cached_property
+    def holdout(self) -> Holdout:
+        """The trajectory without which the drift changes most."""
+        if self.fitted is None or len(self.data) < FEWEST_TRAJECTORIES:
+            return Holdout(0, 0.0, 0.0)
+        fit = self.fitted.fit
+        theta = self.generator.basis.values(self.points)
+        changes = np.einsum("rpk,nk->rpn", fit.held_out, theta)
+        size = np.sqrt(np.mean(self.generator.drift(self.points) ** 2, axis=0))
+        known = self.residuals.signal > LEAST_SIGNAL
+        if not known.any():
+            return Holdout(0, 0.0, 0.0)
+        relative = np.sqrt(np.mean(changes[:, known] ** 2, axis=2)) / size[known]
+        worst = int(np.argmax(relative.max(axis=1)))
+        return Holdout(worst, float(relative[worst].max()), float(fit.influence[worst]))

@@ -1,0 +1,57 @@
+"""From an examination to the facts, the findings and the verdict."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wgsindy.arrays import FloatArray
+from wgsindy.diagnostics.checks import findings
+from wgsindy.diagnostics.examination import Examination
+from wgsindy.diagnostics.facts import Diagnostics
+from wgsindy.findings import Axis, Finding, Verdict
+from wgsindy.symbolic import field_names
+
+
+def diagnose(seen: Examination) -> Diagnostics:
+    """Collect the facts about a fit and judge them."""
+    found, left = findings(seen), seen.residuals
+    samples = max(left.samples, 1)
+    fit = None if seen.fitted is None else seen.fitted.fit
+    return Diagnostics(
+        n_increments=seen.data.n_increments,
+        n_rows=seen.rows,
+        n_terms=len(seen.generator.basis),
+        condition_number=seen.condition,
+        repeated_samples=seen.cloud.repeated,
+        largest_increment=float(seen.cloud.worst.max()),
+        shift=seen.shift,
+        residual_variance=_plain(left.variance),
+        excess_kurtosis=_plain(left.kurtosis),
+        lag_one=_plain(left.lag_one),
+        memory=_plain(left.memory()[0]),
+        thinning=_plain(left.thinning),
+        low_noise=_plain(left.low_noise / samples),
+        singular=left.singular / samples,
+        long_steps=left.long_steps / samples,
+        drift_signal=() if fit is None else _plain(fit.signals),
+        drift_error=_plain(seen.drift_error),
+        noiseless=() if fit is None else tuple(np.array(seen.data.names)[fit.quiet].tolist()),
+        clipped_fraction=0.0 if fit is None else fit.clipped,
+        rival="" if seen.rival is None else seen.rival.name,
+        rival_nats=0.0 if seen.rival is None else seen.rival.nats,
+        holdout=seen.holdout.change,
+        verdict="not assessed" if fit is None else _verdict(found, seen.data.dimension),
+        findings=found,
+    )
+
+
+def _verdict(found: tuple[Finding, ...], dimension: int) -> Verdict:
+    unmended = [finding for finding in found if not finding.mended]
+    weak = {name for one in unmended if one.axis == Axis.LOW_SIGNAL for name in one.fields}
+    if weak >= set(field_names(dimension)[0]):
+        return "not identified"
+    return "partly identified" if unmended else "identified"
+
+
+def _plain(values: FloatArray) -> tuple[float, ...]:
+    return tuple(np.asarray(values, dtype=np.float64).tolist())
