@@ -32,19 +32,22 @@ from wgsindy.workingmodel import WorkingModel
 # Nats by which the data must prefer another library. Given that the fitted one is right, chance
 # prefers a rival by so much once in exp(4) = 55 times.
 PREFERRED = 4.0
+DEGREE = "terms of degree"
 MOST_TERMS = 60  # of a library to compare with; beyond, the search takes longer than the fit
 
 
 class Alternative(NamedTuple):
-    """A larger library: what it is called, and how many nats some field prefers it by.
+    """A larger library: what it adds, and how many nats some field prefers it by.
 
-    ``chosen`` has the formula of each field in which it takes a term that the fit did not have.
+    ``chosen`` has the formula of each field in which it takes a term that the fit did not have;
+    ``polynomial`` if it adds a degree only.
     """
 
     name: str
     library: Library
     nats: float
     chosen: dict[str, tuple[str, ...]]
+    polynomial: bool
 
     @property
     def is_preferred(self) -> bool:
@@ -64,7 +67,11 @@ class Fitted:
     threads: int = 1
 
     def alternatives(self) -> list[Alternative]:
-        """Every larger library that is tried, the most preferred first."""
+        """Every larger library that is tried, the most preferred first.
+
+        A sine is close to a cubic: another kind of term must be better than a degree by as much
+        as it must be better than nothing.
+        """
         found = []
         for name, terms in self._candidates():
             larger = library([*self.basis.terms, *terms])
@@ -72,8 +79,8 @@ class Fitted:
                 nats, chosen = self._preference(larger.bind(self.basis.names))
             except LibraryError:  # a term that does not exist at some state
                 continue
-            found.append(Alternative(name, larger, nats, chosen))
-        return sorted(found, key=lambda alternative: -alternative.nats)
+            found.append(Alternative(name, larger, nats, chosen, name.startswith(DEGREE)))
+        return sorted(found, key=lambda one: -one.nats - PREFERRED * one.polynomial)
 
     def _candidates(self) -> Iterator[tuple[str, list[str]]]:
         """Name further terms that are worth a try."""
@@ -82,7 +89,7 @@ class Fitted:
         roots = [f"sqrt({name})" for name in positive]
         roots += [f"sqrt({a}*{b})" for k, a in enumerate(positive) for b in positive[k + 1 :]]
         proposals = {
-            f"terms of degree {degree + 1}": list(library(f"poly{degree + 1}").bind(names).terms),
+            f"{DEGREE} {degree + 1}": list(library(f"poly{degree + 1}").bind(names).terms),
             "sines and cosines": [f"{f}({name})" for name in names for f in ("sin", "cos")],
             "square roots": roots,
         }

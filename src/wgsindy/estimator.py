@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from wgsindy import recipes
 from wgsindy.alternatives import Fitted
 from wgsindy.arrays import FloatArray, frozen
+from wgsindy.auto import Chosen, chosen_library
 from wgsindy.diagnostics import Diagnostics, Examination, diagnose, warn_of_samples
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
 from wgsindy.generator import Generator
@@ -27,6 +28,8 @@ from wgsindy.trajectories import Trajectories
 from wgsindy.weakform import weak_form
 
 FEWEST_INCREMENTS = 50
+AUTO = "auto"
+Info = dict[str, str | int]
 
 
 class WGSINDy(BaseEstimator):  # type: ignore[misc]
@@ -34,7 +37,8 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    library : candidate terms: ``"poly3"``, ``"sqrt"``, ``"trig"``, a list of formulas, a Library
+    library : candidate terms: ``"poly3"``, ``"sqrt"``, ``"trig"``, a list of formulas, a Library;
+        ``"auto"`` lets the data choose
     recipe : ``"paper"``, ``"sharp"`` or a :class:`wgsindy.recipes.Recipe`
     random_state : seed of the only random stage, the placement of kernel centres
     threads : number of threads for passes over the data
@@ -43,6 +47,8 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
     ----------
     generator_ : Generator
         The recovered generator.
+    library_ : Library
+        The candidate terms.
     examination_ : Examination
         Data and fit, for the checks behind the diagnostics.
     diagnostics_ : Diagnostics
@@ -84,17 +90,26 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         _check_integer("random_state", self.random_state, 0, 2**32 - 1)
         _check_integer("threads", self.threads, 1, 4096)
         recipe = recipes.get(self.recipe)
-        basis = library(self.library).bind(data.names)
+        self.library_, described = self._candidates(data)
+        basis = self.library_.bind(data.names)
         if data.n_increments < len(basis):
             raise NotEnoughDataError(
                 f"{data.n_increments} increments cannot determine {len(basis)} terms a field; "
                 "give more data or a smaller library."
             )
         fit = self._fit_samples if recipe.rows == "samples" else self._fit_rows
-        self.generator_, self.examination_ = fit(data, basis, recipe)
+        info = _info(data, recipe, described)
+        self.generator_, self.examination_ = fit(data, basis, recipe, info)
         self.n_features_in_ = data.dimension
         self.__dict__.pop("diagnostics_", None)  # of an earlier fit
         return self
+
+    def _candidates(self, data: Trajectories) -> Chosen:
+        if isinstance(self.library, str) and self.library == AUTO:
+            _check_length(data)
+            return chosen_library(data, threads=self.threads)
+        name = self.library if isinstance(self.library, str) else "formulas"
+        return Chosen(library(self.library), name)
 
     @cached_property
     def diagnostics_(self) -> Diagnostics:
@@ -103,14 +118,13 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         return diagnose(self.examination_)
 
     def _fit_rows(
-        self, data: Trajectories, basis: Basis, recipe: Recipe
+        self, data: Trajectories, basis: Basis, recipe: Recipe, info: Info
     ) -> tuple[Generator, Examination]:
         """Fit kernel-weighted rows, as the paper does."""
         weak = weak_form(data, basis, recipe, seed=self.random_state, threads=self.threads)
         _check_length(data)
         warn_of_samples(weak.cloud, data.names)
         drift, field = recover(weak, recipe)
-        info = _info(data, recipe)
         generator = Generator(weak.basis, drift, field, info, weak.cloud.region)
         return generator, Examination(
             data,
@@ -123,7 +137,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         )
 
     def _fit_samples(
-        self, data: Trajectories, basis: Basis, recipe: Recipe
+        self, data: Trajectories, basis: Basis, recipe: Recipe, info: Info
     ) -> tuple[Generator, Examination]:
         """Fit every increment on its own."""
         cloud = survey(data, standardise=recipe.standardise, threads=self.threads)
@@ -131,7 +145,6 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         warn_of_samples(cloud, data.names, dropped=True)
         fit = recover_sharp(data, basis, cloud, recipe, threads=self.threads)
         field = TensorField("clipped", fit.entries, 0.0, frozen(np.ones(data.dimension)))
-        info = _info(data, recipe)
         generator = Generator(basis, fit.drift, field, info, cloud.region, fit.uncertainty)
         return generator, Examination(
             data,
@@ -150,8 +163,9 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         return self.generator_.drift(X)
 
 
-def _info(data: Trajectories, recipe: Recipe) -> dict[str, str | int]:
+def _info(data: Trajectories, recipe: Recipe, library_name: str) -> Info:
     return {
+        "library": library_name,
         "recipe": recipe.name,
         "increments": data.n_increments,
         "trajectories": len(data),

@@ -70,19 +70,6 @@ class Refit:
         slopes = self.scores.drift @ self.equations.change.T
         return slopes.reshape(len(slopes), -1)
 
-    def held_out(self) -> FloatArray:
-        """Change of the drift ``(R, d, K)`` when a trajectory is left out, to first order: -C s."""
-        change = -self._slopes @ self._stepwise
-        return change.reshape(-1, *self._support.shape) * self.units[:, None]
-
-    def influence(self) -> FloatArray:
-        """How far the drift moves when a trajectory is left out, ``(R,)``, to first order.
-
-        A squared distance in standard errors, s' C s, with the slope s of the likelihood of the
-        trajectory and the covariance C.
-        """
-        return np.asarray(np.einsum("rk,kl,rl->r", self._slopes, self._stepwise, self._slopes))
-
     def uncertainty(self) -> Uncertainty:
         """Refit the drift jointly and say how sure everything is.
 

@@ -53,9 +53,8 @@ class SharpFit:
     by how many standard errors the strongest single term of each drift component stands out;
     ``term_cost`` nats that the cheapest term must be worth; ``quiet (d,)`` coordinates without
     noise of their own; ``clipped`` share of samples at which the tensor has a negative eigenvalue;
-    ``condition`` of the unweighted library with unit columns; ``influence (R,)`` and
-    ``held_out (R, d, K)`` of each trajectory, see :class:`Refit`; ``model`` at which weights were
-    taken last.
+    ``condition`` of the unweighted library with unit columns; ``model`` at which
+    weights were taken last.
     """
 
     drift: FloatArray
@@ -66,8 +65,6 @@ class SharpFit:
     quiet: BoolArray
     clipped: float
     condition: float
-    influence: FloatArray
-    held_out: FloatArray
     model: WorkingModel
 
 
@@ -109,8 +106,6 @@ def recover_sharp(
         quiet=final.quiet > 0,
         clipped=scores.clipped / scores.count,
         condition=_condition(first.sums.entry_gram[0]),
-        influence=frozen(refit.influence()),
-        held_out=frozen(refit.held_out()),
         model=final,
     )
 

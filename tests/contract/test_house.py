@@ -52,6 +52,7 @@ ROOMS = (
     "modelfile",
     "generator",
     "alternatives",
+    "auto",
     "diagnostics",
     "recovery",
     "estimator",

@@ -21,6 +21,8 @@ from wgsindy.bench import (
     proxies,
     steps,
     table,
+    uneven,
+    verdicts,
 )
 from wgsindy.bench.campaign import Case, Work
 from wgsindy.bench.scope import Scope
@@ -58,6 +60,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("noise", observation_noise.noise_cases, observation_noise.run_case, "readouts"),
         Experiment("datasheets", datasheets.datasheet_cases, datasheets.run_case, "datasheets"),
         Experiment("steps", steps.step_cases, steps.run_case, "steps"),
+        Experiment("uneven", uneven.uneven_cases, uneven.run_case, "uneven"),
+        Experiment("verdicts", verdicts.verdict_cases, verdicts.run_case, "verdicts"),
         Experiment("errata", errata.errata_cases, errata.run_case, "errata"),
     )
 }

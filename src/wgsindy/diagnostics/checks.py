@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import chdtrc
 
 from wgsindy.arrays import BoolArray
-from wgsindy.diagnostics.examination import LEAST_SIGNAL, Examination
+from wgsindy.diagnostics.examination import Examination
 from wgsindy.findings import Axis, Finding
 from wgsindy.symbolic import field_names
 
@@ -28,9 +27,12 @@ TYPICAL = 0.5  # share of samples that makes a property one of the data
 HEAVY_TAILS = 1.0  # excess kurtosis
 WRONG_VARIANCE = 0.2  # of residuals, relative
 CLIPPED = 0.05  # share of samples at which the tensor had to be clipped
+FEWEST_TRAJECTORIES = 3  # of which one can be the odd one out
 LARGE_ERROR = 0.5  # expected error of a drift component over its size
-HELD_OUT = 0.5  # relative change of the drift without one trajectory
-CHANCE = 1e-6  # of a difference between trajectories
+ODD_NOISE = 0.5  # residual variance of a trajectory, relative to what the tensor says
+# Standard errors that a drift component as a whole must be worth. The whole of it has several
+# terms, so it needs more than the 3 of a single one.
+LEAST_SIGNAL = 4.0
 
 
 def findings(seen: Examination) -> tuple[Finding, ...]:
@@ -236,15 +238,26 @@ def jumps(seen: Examination) -> Iterator[Finding]:
 
 def disagreement(seen: Examination) -> Iterator[Finding]:
     """One trajectory that says something else."""
-    number, change, distance = seen.holdout
-    terms = int(np.count_nonzero(seen.generator.drift_coefficients))
-    if change > HELD_OUT and float(chdtrc(float(max(terms, 1)), distance)) < CHANCE:
+    if len(seen.data) < FEWEST_TRAJECTORIES:
+        return
+    left = seen.residuals
+    variance, errors = left.odd_noise
+    known = left.signal > LEAST_SIGNAL
+    drift = np.abs(np.nan_to_num(left.odd_drift)) * known
+    noise = np.abs(np.nan_to_num(errors)) * (np.abs(variance - 1.0) > ODD_NOISE)
+    worst = [int(np.argmax(values.max(axis=1))) for values in (drift, noise)]
+    if drift.max() > STANDARD_ERRORS or noise.max() > STANDARD_ERRORS:
+        number = worst[0] if drift.max() > noise.max() else worst[1]
+        change = float(np.nanmax(np.abs(left.holdout[number][known]), initial=0.0))
         yield Finding(
             Axis.DISAGREEMENT,
-            tuple(field_names(seen.data.dimension)[0]),
-            f"without trajectory {number} (of {len(seen.data)}, counted from 0) the drift changes "
-            f"by {change:.0%}.",
-            "Look at that trajectory; fit without it.",
+            (),
+            f"trajectory {number} (of {len(seen.data)}, counted from 0) does not fit the others: "
+            f"its increments are {drift[number].max():.1f} standard errors from the drift of all, "
+            f"its residuals vary {np.nanmax(variance[number]):.2g} times as much as the tensor "
+            f"says. Without it the drift is {change:.0%} larger or smaller.",
+            "Look at that trajectory: other units, another time step, another regime? Fit without "
+            "it.",
         )
 
 

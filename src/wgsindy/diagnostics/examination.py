@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,22 +16,6 @@ from wgsindy.survey import Cloud
 from wgsindy.trajectories import Trajectories
 
 MOST_POINTS = 2000  # of the data at which fields are compared
-FEWEST_TRAJECTORIES = 3  # of which one can be the odd one out
-# Standard errors that a drift component as a whole must be worth. The whole of it has several
-# terms, so it needs more than the 3 of a single one.
-LEAST_SIGNAL = 4.0
-
-
-class Holdout(NamedTuple):
-    """A trajectory left out: its number, and what it does to the drift.
-
-    ``change`` relative, root mean squares, worst component; ``distance`` the squared change of all
-    coefficients in standard errors.
-    """
-
-    trajectory: int
-    change: float
-    distance: float
 
 
 @dataclass(frozen=True)
@@ -56,7 +39,7 @@ class Examination:
     @cached_property
     def residuals(self) -> Residuals:
         """Sums over what the generator leaves of the increments."""
-        step = ResidualPass(self.generator, self.cloud)
+        step = ResidualPass(self.generator, self.cloud, len(self.data))
         return reduce(step, self.data, threads=self.threads, chunk_size=CHUNK)
 
     @cached_property
@@ -112,19 +95,3 @@ class Examination:
         size = np.sum(self.generator.drift(self.points) ** 2, axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.sqrt(np.maximum(error, 0.0) / size))
-
-    @cached_property
-    def holdout(self) -> Holdout:
-        """The trajectory without which the drift changes most."""
-        if self.fitted is None or len(self.data) < FEWEST_TRAJECTORIES:
-            return Holdout(0, 0.0, 0.0)
-        fit = self.fitted.fit
-        theta = self.generator.basis.values(self.points)
-        changes = np.einsum("rpk,nk->rpn", fit.held_out, theta)
-        size = np.sqrt(np.mean(self.generator.drift(self.points) ** 2, axis=0))
-        known = self.residuals.signal > LEAST_SIGNAL
-        if not known.any():
-            return Holdout(0, 0.0, 0.0)
-        relative = np.sqrt(np.mean(changes[:, known] ** 2, axis=2)) / size[known]
-        worst = int(np.argmax(relative.max(axis=1)))
-        return Holdout(worst, float(relative[worst].max()), float(fit.influence[worst]))

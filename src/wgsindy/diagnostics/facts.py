@@ -22,13 +22,14 @@ class Diagnostics:
     drift if every other sample is left out; ``low_noise``, the share of samples where the
     coordinate has almost none. Shares of samples: ``singular``, where noise is nearly confined
     to fewer directions, ``long_steps``, where a step covers much of the way back to rest.
+    ``holdout`` is the largest relative change of the size of the drift when one trajectory is left
+    out.
 
     The sharp recipe adds: ``drift_signal``, by how many standard errors the strongest single drift
     term of each component stands out; ``drift_error``, the expected relative error of each;
     ``noiseless`` coordinates; ``clipped_fraction`` of samples at which the fitted tensor has a
     negative eigenvalue, which is set to zero; ``rival``, the library that the data prefer most to
-    the fitted one, and ``rival_nats``, by how much; ``holdout``, the largest relative change of
-    the drift when one trajectory is left out.
+    the fitted one, and ``rival_nats``, by how much.
 
     ``findings`` say what these facts mean, the limiting one first; ``verdict`` whether the data
     determine all drift components, some or none.
@@ -49,13 +50,13 @@ class Diagnostics:
     low_noise: tuple[float, ...]
     singular: float
     long_steps: float
+    holdout: float
     drift_signal: tuple[float, ...] = ()
     drift_error: tuple[float, ...] = ()
     noiseless: tuple[str, ...] = ()
     clipped_fraction: float = 0.0
     rival: str = ""
     rival_nats: float = 0.0
-    holdout: float = 0.0
     verdict: Verdict = "not assessed"
     findings: tuple[Finding, ...] = ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wgsindy.arrays import FloatArray
-from wgsindy.diagnostics.checks import findings
+from wgsindy.diagnostics.checks import LEAST_SIGNAL, findings
 from wgsindy.diagnostics.examination import Examination
 from wgsindy.diagnostics.facts import Diagnostics
 from wgsindy.findings import Axis, Finding, Verdict
@@ -39,7 +39,7 @@ def diagnose(seen: Examination) -> Diagnostics:
         clipped_fraction=0.0 if fit is None else fit.clipped,
         rival="" if seen.rival is None else seen.rival.name,
         rival_nats=0.0 if seen.rival is None else seen.rival.nats,
-        holdout=seen.holdout.change,
+        holdout=_largest(left.holdout[:, left.signal > LEAST_SIGNAL]),
         verdict="not assessed" if fit is None else _verdict(found, seen.data.dimension),
         findings=found,
     )
@@ -55,3 +55,7 @@ def _verdict(found: tuple[Finding, ...], dimension: int) -> Verdict:
 
 def _plain(values: FloatArray) -> tuple[float, ...]:
     return tuple(np.asarray(values, dtype=np.float64).tolist())
+
+
+def _largest(values: FloatArray) -> float:
+    return float(np.nanmax(np.abs(values[np.isfinite(values)]), initial=0.0))

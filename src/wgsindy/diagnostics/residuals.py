@@ -43,12 +43,11 @@ class Residuals:
     at_edge: FloatArray  # (2, d) samples at the smallest and at the largest state
     singular: int  # samples where noise is nearly confined to fewer directions
     long_steps: int
-    explained: FloatArray  # (2, d) b (dX) / v over one step and over two
-    expected: FloatArray  # (2, d) b^2 dt / v
-
-    def merged(self, other: Residuals) -> Residuals:
-        """Add up the sums of two disjoint sets of samples."""
-        return Residuals(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+    paired: FloatArray  # (2, 2, d) over one step and over two: b dX / v, and b^2 dt / v
+    explained: FloatArray  # (R, d) b dX / v of each trajectory
+    expected: FloatArray  # (R, d) b^2 dt / v, what it is if the drift is right
+    trajectory_squares: FloatArray  # (R, d) of z
+    trajectory_count: FloatArray  # (R, d)
 
     @property
     def variance(self) -> FloatArray:
@@ -98,14 +97,35 @@ class Residuals:
         sqrt(sum b^2 dt / v), with v never below a twentieth of the mean noise: a drift that shows
         only in samples without noise is known there and nowhere else.
         """
-        return np.sqrt(self.expected[0])
+        return np.sqrt(self.expected.sum(axis=0))
 
     @property
     def thinning(self) -> FloatArray:
         """Relative change of the drift if every other sample is left out, ``(d,)``."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            slopes = self.explained / self.expected
+            slopes = self.paired[:, 0] / self.paired[:, 1]
             return slopes[1] / slopes[0] - 1.0
+
+    @property
+    def holdout(self) -> FloatArray:
+        """Relative change of the size of the drift without each trajectory, ``(R, d)``."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            whole = self.explained.sum(axis=0), self.expected.sum(axis=0)
+            without = (whole[0] - self.explained) / (whole[1] - self.expected)
+            return without / (whole[0] / whole[1]) - 1.0
+
+    @property
+    def odd_drift(self) -> FloatArray:
+        """How far each trajectory is from the drift of all, in standard errors, ``(R, d)``."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (self.explained - self.expected) / np.sqrt(self.expected)
+
+    @property
+    def odd_noise(self) -> tuple[FloatArray, FloatArray]:
+        """Residual variance of each trajectory, and its distance from 1 in standard errors."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = self.trajectory_squares / self.trajectory_count
+            return variance, (variance - 1.0) * np.sqrt(self.trajectory_count / 2)
 
 
 @dataclass(frozen=True)
@@ -114,9 +134,10 @@ class ResidualPass:
 
     generator: Generator
     cloud: Cloud
+    n_trajectories: int
 
     def empty(self) -> Residuals:
-        d, b = self.generator.dimension, len(BLOCKS)
+        d, b, r = self.generator.dimension, len(BLOCKS), self.n_trajectories
         return Residuals(
             samples=0,
             count=np.zeros(d),
@@ -131,8 +152,11 @@ class ResidualPass:
             at_edge=np.zeros((2, d)),
             singular=0,
             long_steps=0,
-            explained=np.zeros((2, d)),
-            expected=np.zeros((2, d)),
+            paired=np.zeros((2, 2, d)),
+            explained=np.zeros((r, d)),
+            expected=np.zeros((r, d)),
+            trajectory_squares=np.zeros((r, d)),
+            trajectory_count=np.zeros((r, d)),
         )
 
     def add(self, total: Residuals, chunk: Chunk) -> Residuals:
@@ -151,59 +175,63 @@ class ResidualPass:
             )
         # Where noise vanishes, a formula that is off by little is off by a large share.
         residual[noise <= LOW_NOISE * level] = np.nan
-        found = self.empty()
-        self._add_moments(found, residual, seen)
-        self._add_places(found, seen, noise, field, level)
-        self._add_slopes(found, seen, drift, np.maximum(noise, LOW_NOISE * level))
-        return total.merged(found)
+        self._add_moments(total, residual, seen.trajectory)
+        self._add_places(total, seen, noise, field, level)
+        self._add_slopes(total, seen, drift, np.maximum(noise, LOW_NOISE * level))
+        return total
 
-    def _add_moments(self, found: Residuals, residual: FloatArray, seen: Chunk) -> None:
+    def _add_moments(self, total: Residuals, residual: FloatArray, owner: IntArray) -> None:
         noisy = ~np.isnan(residual)
-        z, owner = np.where(noisy, residual, 0.0), seen.trajectory
-        found.samples, found.count = len(z), noisy.sum(axis=0).astype(np.float64)
-        found.squares, found.fourths = (z**2).sum(axis=0), (z**4).sum(axis=0)
+        z = np.where(noisy, residual, 0.0)
+        total.samples += len(z)
+        total.count += noisy.sum(axis=0)
+        total.squares += (z**2).sum(axis=0)
+        total.fourths += (z**4).sum(axis=0)
         neighbours = owner[:-1] == owner[1:]
         products = (z[:-1] * z[1:])[neighbours]
-        found.pairs = len(products)
-        found.lagged, found.lagged_squares = products.sum(axis=0), (products**2).sum(axis=0)
-        edges = np.flatnonzero(np.diff(owner)) + 1
-        for part in np.split(z, edges):
+        total.pairs += len(products)
+        total.lagged += products.sum(axis=0)
+        total.lagged_squares += (products**2).sum(axis=0)
+        np.add.at(total.trajectory_squares, owner, z**2)
+        np.add.at(total.trajectory_count, owner, noisy)
+        for part in np.split(z, np.flatnonzero(~neighbours) + 1):
             for b, length in enumerate(BLOCKS):
                 whole = len(part) // length
                 sums = part[: whole * length].reshape(whole, length, -1).sum(axis=1)
-                found.block_counts[b] += whole
-                found.block_squares[b] += (sums**2).sum(axis=0) / length
+                total.block_counts[b] += whole
+                total.block_squares[b] += (sums**2).sum(axis=0) / length
 
     def _add_places(
-        self, found: Residuals, seen: Chunk, noise: FloatArray, field: FloatArray, level: FloatArray
+        self, total: Residuals, seen: Chunk, noise: FloatArray, field: FloatArray, level: FloatArray
     ) -> None:
-        found.low_noise = (noise < LOW_NOISE * level).sum(axis=0).astype(np.float64)
-        found.at_edge = np.array(
-            [(seen.states == edge).sum(axis=0) for edge in (self.cloud.low, self.cloud.high)],
-            dtype=np.float64,
-        )
+        total.low_noise += (noise < LOW_NOISE * level).sum(axis=0)
+        edges = np.stack([self.cloud.low, self.cloud.high])
+        total.at_edge += (seen.states == edges[:, None]).sum(axis=1)
         noisy = (noise > 0).all(axis=1)
         root = np.sqrt(noise[noisy])
         correlation = field[noisy] / (root[:, :, None] * root[:, None, :])
         smallest = np.linalg.eigvalsh(correlation)[:, 0]
-        found.singular = int(np.count_nonzero(smallest < NEARLY_SINGULAR))
+        total.singular += int(np.count_nonzero(smallest < NEARLY_SINGULAR))
         jacobian = self.generator.drift_jacobian(seen.states)
         rate = np.sqrt(np.einsum("npq,npq->n", jacobian, jacobian) / jacobian.shape[1])
-        found.long_steps = int(np.count_nonzero(rate * seen.dt > LONG_STEP))
+        total.long_steps += int(np.count_nonzero(rate * seen.dt > LONG_STEP))
 
     def _add_slopes(
-        self, found: Residuals, seen: Chunk, drift: FloatArray, variance: FloatArray
+        self, total: Residuals, seen: Chunk, drift: FloatArray, variance: FloatArray
     ) -> None:
-        """Sum what the drift explains of single steps and of pairs of them, alike weighted."""
+        """Sum what the drift explains, by trajectory, and of pairs of steps, alike weighted."""
+        pull = drift / variance
+        power = pull * drift
+        np.add.at(total.explained, seen.trajectory, pull * seen.increments)
+        np.add.at(total.expected, seen.trajectory, power * seen.dt[:, None])
         within = seen.trajectory[:-1] == seen.trajectory[1:]
         first, second = seen.increments[:-1][within], seen.increments[1:][within]
         before, after = seen.dt[:-1][within], seen.dt[1:][within]
-        pull = (drift / variance)[:-1][within]
-        power = pull * drift[:-1][within]
-        found.explained = np.stack(
-            [(pull * first).sum(axis=0), (pull * (first + second)).sum(axis=0)]
-        )
-        found.expected = np.stack([before @ power, (before + after) @ power])
+        pull, power = pull[:-1][within], power[:-1][within]
+        total.paired[0] += [(pull * first).sum(axis=0), before @ power]
+        total.paired[1] += [(pull * (first + second)).sum(axis=0), (before + after) @ power]
 
     def merge(self, left: Residuals, right: Residuals) -> Residuals:
-        return left.merged(right)
+        return Residuals(
+            *(getattr(left, item.name) + getattr(right, item.name) for item in fields(Residuals))
+        )

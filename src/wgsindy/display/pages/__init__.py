@@ -18,6 +18,8 @@ from wgsindy.display.pages import (
     rivals,
     steps,
     table,
+    uneven,
+    verdicts,
 )
 from wgsindy.display.pages.page import Build, Content
 
@@ -37,6 +39,8 @@ PAGES: dict[str, Build] = {
     "errata": errata.build,
     "calibration": calibration.build,
     "steps": steps.build,
+    "uneven": uneven.build,
+    "verdicts": verdicts.build,
     "peers": rivals.build_peers,
     "match": rivals.build_match,
 }

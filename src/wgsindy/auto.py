@@ -1,0 +1,66 @@
+"""A library chosen by evidence: grown from the second degree as long as the data ask for more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from wgsindy.alternatives import Alternative, Fitted
+from wgsindy.errors import WgsindyError
+from wgsindy.library import Library, library
+from wgsindy.recipes import SHARP
+from wgsindy.sharp import recover_sharp
+from wgsindy.survey import survey
+from wgsindy.trajectories import Trajectories
+
+START = "poly2"
+MOST_ROUNDS = 6
+LEAST_SHARE = 20  # increments for each term, below which a larger library is not tried
+
+
+class Chosen(NamedTuple):
+    """A library and how it was grown."""
+
+    library: Library
+    name: str
+
+
+def chosen_library(data: Trajectories, *, threads: int = 1) -> Chosen:
+    """Grow a library until no larger one is preferred.
+
+    Each round fits by the sharp recipe and asks whether some field is better off by more than
+    chance with one degree more, with sines and cosines, or with square roots.
+
+    Examples
+    --------
+    >>> from wgsindy import zoo
+    >>> data = zoo.get("duffing").simulate(seed=0, trajectories=4)
+    >>> chosen_library(data).name
+    'poly3'
+    """
+    chosen = Chosen(library(START), START)
+    cloud = survey(data, standardise=SHARP.standardise, threads=threads)
+    for _ in range(MOST_ROUNDS):
+        basis = chosen.library.bind(data.names)
+        try:
+            fit = recover_sharp(data, basis, cloud, SHARP, threads=threads)
+        except WgsindyError:
+            break  # whoever fits with this library gets the sentence
+        rivals = Fitted(data, basis, cloud, SHARP, fit, threads).alternatives()
+        affordable = [
+            rival
+            for rival in rivals
+            if rival.is_preferred
+            and len(rival.library.bind(data.names)) * LEAST_SHARE <= data.n_increments
+        ]
+        if not affordable:
+            break
+        chosen = _grown(chosen, affordable[0], data.names)
+    return chosen
+
+
+def _grown(chosen: Chosen, rival: Alternative, names: Sequence[str]) -> Chosen:
+    basis = rival.library.bind(names)
+    if basis.is_closed:
+        return Chosen(rival.library, f"poly{int(basis.degrees.max())}")
+    return Chosen(rival.library, f"{chosen.name} + {rival.name}")

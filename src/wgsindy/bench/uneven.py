@@ -1,0 +1,118 @@
+"""Uneven steps: the same paths seen at even times and at times with gamma-distributed steps.
+
+Both see the same total time and, on average, as many samples. What differs is the spacing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wgsindy import metrics, zoo
+from wgsindy.arrays import IntArray
+from wgsindy.bench import fits
+from wgsindy.bench.campaign import Case, Line
+from wgsindy.bench.scope import Scope
+from wgsindy.trajectories import Trajectories
+
+EXPERIMENT = "uneven"
+SYSTEMS = (
+    *("rotational_ou", "double_well_transverse", "diag_multiplicative"),
+    *("van_der_pol", "heston_logsv"),
+)
+RECIPES = ("sharp", "paper")
+SAMPLINGS = ("even", "uneven")
+FINE = 20  # steps of the path within a mean step of the samples
+SHAPE = 2.0  # of the gamma distribution: steps vary by 71 % of their mean
+
+
+def uneven_cases(scope: Scope) -> list[Case]:
+    """Every system in both samplings."""
+    return [
+        Case(EXPERIMENT, system, recipe, seed, options=(("sampling", sampling),))
+        for system in scope.of_systems(SYSTEMS)
+        for seed in scope.of_seeds()
+        for recipe in RECIPES
+        for sampling in SAMPLINGS
+    ]
+
+
+@lru_cache(maxsize=1)
+def _fine_paths(name: str, seed: int) -> Trajectories:
+    """The path behind the samples; the cases of a seed come one after the other."""
+    system = zoo.get(name)
+    return replace(system, dt=system.dt / FINE, steps=system.steps * FINE).simulate(seed)
+
+
+def sampled(name: str, sampling: str, seed: int) -> Trajectories:
+    """Take samples of the fine paths, as often on average either way."""
+    fine = _fine_paths(name, seed)
+    rng = np.random.default_rng([seed, 2])  # the paths have had streams 0 and 1
+    paths, times = [], []
+    for path in fine:
+        taken = _places(len(path), sampling, rng)
+        paths.append(path[taken])
+        times.append(taken * fine.mean_dt)
+    return Trajectories(paths, times=times, names=fine.names)
+
+
+def _places(length: int, sampling: str, rng: np.random.Generator) -> IntArray:
+    """Numbers of the samples taken; the first and the last are always among them."""
+    if sampling == "even":
+        return np.arange(0, length, FINE)
+    steps = np.maximum(np.rint(rng.gamma(SHAPE, FINE / SHAPE, size=2 * length // FINE)), 1)
+    places = np.cumsum(steps).astype(np.int64)
+    return np.concatenate([[0], places[places < length - 1], [length - 1]])
+
+
+def run_case(case: Case) -> dict[str, Any]:
+    """Fit and score; errors are on one grid for both samplings."""
+    system = zoo.get(case.system)
+    data = sampled(case.system, case.settings["sampling"], case.seed)
+    estimate, _ = fits.fit(system, data, case)
+    scores = metrics.compare(
+        estimate, system.generator, _fine_paths(case.system, case.seed).states, scored=system.scored
+    )
+    return {"drift": scores.drift, "tensor": scores.tensor, "samples": data.n_increments}
+
+
+class Row(NamedTuple):
+    """Root mean square errors of one system and recipe, (even, uneven)."""
+
+    system: str
+    recipe: str
+    seeds: int
+    drift: tuple[float, float]
+    tensor: tuple[float, float]
+
+
+def summarise(lines: Sequence[Line]) -> list[Row]:
+    """One row for each system and recipe."""
+    rows = []
+    for system in SYSTEMS:
+        for recipe in RECIPES:
+            results = [
+                [
+                    line.result
+                    for line in lines
+                    if line.result is not None
+                    and (line.case.system, line.case.recipe) == (system, recipe)
+                    and line.case.settings["sampling"] == sampling
+                ]
+                for sampling in SAMPLINGS
+            ]
+            if all(results):
+                drift, tensor = (
+                    tuple(_rms([result[key] for result in group]) for group in results)
+                    for key in ("drift", "tensor")
+                )
+                rows.append(Row(system, recipe, len(results[0]), drift, tensor))  # type: ignore[arg-type]
+    return rows
+
+
+def _rms(errors: Sequence[float]) -> float:
+    return float(np.sqrt(np.mean(np.square(errors))))

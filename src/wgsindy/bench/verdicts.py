@@ -1,0 +1,129 @@
+"""Verdicts: how often nothing is made into a limit, and a limit called by its name.
+
+Systems that the paper declares recoverable must not get an axis that they do not have. Each limit
+must get its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from wgsindy import zoo
+from wgsindy.bench import fits
+from wgsindy.bench.campaign import Case, Line
+from wgsindy.bench.observation_noise import observed
+from wgsindy.bench.scope import REPORTING_SEEDS, Scope, in_scope
+from wgsindy.findings import Axis
+
+EXPERIMENT, RECIPE = "verdict", "sharp"
+SEEDS_IN_SCOPE = 5
+
+
+class Limit(NamedTuple):
+    """A limit and the axis that must be named; the system's own axis unless given."""
+
+    system: str
+    options: tuple[tuple[str, str | float], ...] = ()
+    axis: Axis = Axis.NONE
+
+    @property
+    def expected(self) -> Axis:
+        """The axis that must be named."""
+        return self.axis or zoo.get(self.system).axis
+
+
+LIMITS = (
+    Limit("near_singular"),
+    Limit("underdamped_langevin"),
+    Limit("near_boundary_heston"),
+    Limit("nonpoly_drift", (("library", "poly2"),)),
+    Limit("nonpoly_drift", (("library", "poly3"),)),
+    Limit("bad_coverage"),
+    Limit("too_large_dt", (("dt", 0.2),)),
+    Limit("partial_observation"),
+    Limit("stalled_sensor"),
+    Limit("gbm_2d"),
+    Limit("rotational_ou", (("noise", 0.1),), Axis.NOISE),
+    Limit("double_well_transverse", (("noise", 0.1),), Axis.NOISE),
+    Limit("heston_logsv", (("noise", 0.1),), Axis.NOISE),
+)
+
+
+def verdict_cases(scope: Scope) -> list[Case]:
+    """Every system in scope on five seeds, every limit on all of them."""
+    usual = [*in_scope(), *(limit.system for limit in LIMITS)]
+    chosen = scope.of_systems(list(dict.fromkeys(usual)))
+    seeds = scope.of_seeds(REPORTING_SEEDS)
+    cases = [
+        verdict_case(Limit(system), seed)
+        for system in chosen
+        if system in in_scope()
+        for seed in seeds[:SEEDS_IN_SCOPE]
+    ]
+    cases += [
+        verdict_case(limit, seed) for limit in LIMITS if limit.system in chosen for seed in seeds
+    ]
+    return cases
+
+
+def verdict_case(limit: Limit, seed: int) -> Case:
+    """One fit to be judged."""
+    return Case(EXPERIMENT, limit.system, RECIPE, seed, options=limit.options)
+
+
+def run_case(case: Case) -> dict[str, Any]:
+    """Fit and judge."""
+    system = zoo.get(case.system)
+    if "dt" in case.settings:
+        system = replace(system, dt=float(case.settings["dt"]))
+    data = fits.simulate(case, system)
+    if "noise" in case.settings:
+        data = observed(data, "gaussian", float(case.settings["noise"]), case.seed)
+    found = fits.estimator(system, data, case).diagnostics_
+    return {
+        "verdict": found.verdict,
+        "axis": str(found.axis),
+        "axes": list(dict.fromkeys(str(finding.axis) for finding in found.findings)),
+    }
+
+
+class Row(NamedTuple):
+    """One system: the axis it has, how often that was named first, and what else was."""
+
+    system: str
+    options: tuple[tuple[str, Any], ...]
+    expected: Axis
+    fits: int
+    named: int
+    false: int
+    others: tuple[str, ...]
+
+
+def summarise(lines: Sequence[Line]) -> tuple[list[Row], list[Row]]:
+    """Rows of the systems in scope, and of the limits.
+
+    False is an axis that stands first and that the system does not have.
+    """
+    scope = [_row(Limit(system), lines) for system in in_scope()]
+    limits = [_row(limit, lines) for limit in LIMITS]
+    return [row for row in scope if row.fits], [row for row in limits if row.fits]
+
+
+def _row(limit: Limit, lines: Sequence[Line]) -> Row:
+    axes = [
+        line.result["axis"]
+        for line in lines
+        if line.result is not None
+        and line.case.system == limit.system
+        and line.case.options == limit.options
+    ]
+    expected = limit.expected
+    wrong = [axis for axis in axes if axis not in ("", expected)]
+    return Row(
+        *(limit.system, limit.options, expected, len(axes)),
+        named=sum(axis == expected for axis in axes),
+        false=len(wrong),
+        others=tuple(sorted(set(wrong))),
+    )
