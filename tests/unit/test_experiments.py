@@ -106,7 +106,8 @@ def test_seeds_and_systems_can_be_chosen(name: str) -> None:
 def test_systems_that_an_experiment_cannot_use_get_a_sentence(name: str, quick: bool) -> None:
     with pytest.raises(UnknownSystemError, match="there is no system 'pendulum'"):
         EXPERIMENTS[name].cases(Scope(systems=["pendulum"], quick=quick))
-    outside = "partial_observation" if name != "nulls" else "indep_ou"
+    elsewhere = {"nulls": "indep_ou", "verdicts": "mueller_brown"}
+    outside = elsewhere.get(name, "partial_observation")
     with pytest.raises(CampaignError, match=f"{outside} is not part of this .*choose among"):
         EXPERIMENTS[name].cases(Scope(systems=[outside], quick=quick))
 

@@ -107,6 +107,11 @@ def step_result(case: Case, rng: np.random.Generator) -> Result:
     return {"drift": rng.normal(size=50).tolist(), "tensor": rng.normal(size=100).tolist()}
 
 
+def verdict_result(case: Case, rng: np.random.Generator) -> Result:
+    axis = str(rng.choice(["", "hidden coordinate", str(zoo.get(case.system).axis)]))
+    return {"verdict": "identified", "axis": axis, "axes": [axis] if axis else []}
+
+
 INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "fit": fit_result,
     "leverage": leverage_result,
@@ -117,6 +122,8 @@ INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "table": table_result,
     "calibration": calibration_result,
     "steps": step_result,
+    "uneven": fit_result,
+    "verdict": verdict_result,
 }
 
 

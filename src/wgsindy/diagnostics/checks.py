@@ -249,12 +249,13 @@ def disagreement(seen: Examination) -> Iterator[Finding]:
     if drift.max() > STANDARD_ERRORS or noise.max() > STANDARD_ERRORS:
         number = worst[0] if drift.max() > noise.max() else worst[1]
         change = float(np.nanmax(np.abs(left.holdout[number][known]), initial=0.0))
+        most = float(np.nanmax(variance[number], initial=0.0))
         yield Finding(
             Axis.DISAGREEMENT,
             (),
             f"trajectory {number} (of {len(seen.data)}, counted from 0) does not fit the others: "
             f"its increments are {drift[number].max():.1f} standard errors from the drift of all, "
-            f"its residuals vary {np.nanmax(variance[number]):.2g} times as much as the tensor "
+            f"its residuals vary {most:.2g} times as much as the tensor "
             f"says. Without it the drift is {change:.0%} larger or smaller.",
             "Look at that trajectory: other units, another time step, another regime? Fit without "
             "it.",
