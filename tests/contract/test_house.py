@@ -51,6 +51,7 @@ ROOMS = (
     "formulas",
     "modelfile",
     "generator",
+    "changes",
     "diagnostics",
     "recovery",
     "estimator",
