@@ -32,6 +32,8 @@ from wgsindy.uncertainty import Uncertainty
 if TYPE_CHECKING:
     import sympy
 
+BETWEEN = 1000  # places at which a formula is looked at besides the samples
+
 
 @dataclass(frozen=True)
 class Change:
@@ -104,16 +106,21 @@ class Change:
                 f"{self.text!r} has no finite value and slope at {self.old} = {x[bad[0]]:.6g} "
                 f"({len(bad)} such samples); take another formula, or mark them as missing."
             )
-        order = np.argsort(x)
-        climbs = np.sign(np.diff(jet.value[order])[np.diff(x[order]) > 0])
-        if not (np.all(np.sign(slope) == 1) and np.all(climbs == 1)) and not (
-            np.all(np.sign(slope) == -1) and np.all(climbs == -1)
-        ):
+        if not self._monotone(x):
             raise DataError(
                 f"{self.text!r} is not strictly monotone for {self.old} from {x.min():.6g} to "
                 f"{x.max():.6g}, so there is no way back; take another formula."
             )
         return data.with_coordinate(self.old, self.new, jet.value)
+
+    def _monotone(self, x: FloatArray) -> bool:
+        """Whether the formula climbs, or falls, all over the range of samples ``(n,)``."""
+        between = np.linspace(x.min(), x.max(), BETWEEN)  # a turn may hide where no sample is
+        points = np.unique(np.concatenate([x, between]))
+        with np.errstate(all="ignore"):
+            jet = self.formula.jet(points[:, None])
+        signs = np.concatenate([np.sign(jet.gradient[:, 0]), np.sign(np.diff(jet.value))])
+        return bool(np.all(signs == 1) or np.all(signs == -1))
 
     def undo(self, generator: Generator, data: Trajectories | None = None) -> Generator:
         """Return the generator of ``old`` from that of ``new``, by Ito's formula.

@@ -39,7 +39,7 @@ def main() -> None:
         app()
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
-            complain("interrupted; no result was written or replaced.")
+            complain("interrupted.")
         raise
     except (WgsindyError, OSError) as error:
         complain(str(error))

@@ -38,11 +38,11 @@ def say(text: str) -> None:
 
 def say_indented(text: str) -> None:
     """Print a sentence that belongs to the one before it."""
-    console.print(Padding(Text(text), (0, 0, 0, 2)))
+    console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
 
 
 def say_unbroken(text: str) -> None:
-    """Print a formula on one line, however long: it may be copied."""
+    """Print a formula or a path on one line, however long: it may be copied."""
     console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wgsindy.cli.console import console, say, stage
+from wgsindy.cli.console import console, say, say_unbroken, stage
 from wgsindy.errors import OutputError
 
 CsvOption = Annotated[
@@ -75,8 +75,8 @@ def demo(
             title=f"{system.title}, the bundled data",
             command="wgsindy demo",
         )
-    say(f"Wrote model.json, coefficients.csv, overview.png and fields.png to {out}/")
-    say(f"Open {out / 'report.html'} in a browser.")
+    say_unbroken(f"Wrote model.json, coefficients.csv, overview.png and fields.png to {out}/")
+    say_unbroken(f"Open {out / 'report.html'} in a browser.")
     if show:
         _open(out / "report.html")
 
@@ -88,7 +88,7 @@ def _write_data(path: Path) -> None:
     if path.exists() and path.read_text(encoding="utf-8", errors="replace") != demo_text():
         raise OutputError(f"{path} already exists; choose another name with --csv.")
     write_atomically(path, demo_text())
-    say(f"Wrote the bundled data to {path}; now try: wgsindy fit {path}")
+    say_unbroken(f"Wrote the bundled data to {path}; now try: wgsindy fit {path}")
 
 
 def _open(path: Path) -> None:

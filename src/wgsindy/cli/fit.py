@@ -24,6 +24,7 @@ from wgsindy.cli.outcome import RESULT_FILES, Outcome, Remark, as_json, tell, wr
 if TYPE_CHECKING:
     from wgsindy.changes import Change
     from wgsindy.files import Reading
+    from wgsindy.generator import Generator
     from wgsindy.library import Library
     from wgsindy.recipes import Recipe
 
@@ -184,7 +185,7 @@ def fitted(
         generator = change.undo(generator, measured if change is applied[0] else None)
     return Outcome(
         heading=_heading(source, measured, every),
-        remarks=remarks(reading, seen),
+        remarks=(*remarks(reading, seen), *unidentified(applied, model.generator_)),
         changes=tuple(applied),
         data=data,
         fitted=model.generator_,
@@ -203,7 +204,7 @@ def changed(text: str, data: Any) -> tuple[Change, Any]:
 
 def _heading(source: str, data: Any, every: int) -> str:
     count = len(data)
-    thinning = "" if every == 1 else f", each {every}. sample kept"
+    thinning = "" if every == 1 else f", one sample in {every} kept"
     return (
         f"{source}: {count} {'trajectory' if count == 1 else 'trajectories'} of "
         f"{', '.join(data.names)}{thinning}; {data.n_increments} steps, mean step "
@@ -235,6 +236,22 @@ def remarks(reading: Reading, seen: Sequence[warnings.WarningMessage]) -> tuple[
         name = names.get(warning.category, warning.category.__name__)
         found.append(Remark(name, str(warning.message)))
     return tuple(dict.fromkeys(found))
+
+
+def unidentified(changes: Sequence[Change], generator: Generator) -> list[Remark]:
+    """Say where a mapped drift is Ito's term alone: its small error bar would mislead."""
+    sure = generator.uncertainty
+    drift = generator.drift_coefficients if sure is None else sure.drift
+    empty = [name for name, row in zip(generator.names, drift, strict=True) if not row.any()]
+    return [
+        Remark(
+            "change",
+            f"no drift of {change.new} was identified, so the drift of {change.old} is only what "
+            "Ito's formula makes of the tensor; its error bar says nothing of what was not found.",
+        )
+        for change in changes
+        if change.new in empty
+    ]
 
 
 @contextmanager

@@ -26,6 +26,9 @@ MODEL, FITTED_MODEL, REPORT, TABLE = (
 RESULT_FILES = (MODEL, FITTED_MODEL, REPORT, TABLE, "overview.png", "fields.png")
 
 
+CHOICE = "choice"
+
+
 class Remark(NamedTuple):
     """A named sentence about the data."""
 
@@ -83,9 +86,10 @@ def write(outcome: Outcome, folder: Path, *, title: str, command: str, shown: bo
 
 def tell(outcome: Outcome, folder: Path, files: Sequence[str]) -> None:
     """Print what was read, the equations, the verdict, and where the files are."""
-    say(outcome.heading)
+    say_unbroken(outcome.heading)
     for remark in outcome.remarks:
-        say_indented(f"{remark.name}: {remark.sentence}")
+        told = remark.name == CHOICE  # not a warning: it needs no name
+        say_indented(remark.sentence if told else f"{remark.name}: {remark.sentence}")
     if outcome.changes:
         _tell_equations(outcome.fitted, f", fitted in {outcome.change_text}")
         _tell_equations(outcome.generator, ", mapped back by Ito's formula")
@@ -96,8 +100,8 @@ def tell(outcome: Outcome, folder: Path, files: Sequence[str]) -> None:
     for finding in outcome.diagnostics.findings:
         say_indented(f"{finding.axis}: {finding.sentence} {finding.advice}")
     say("")
-    say(f"Wrote {', '.join(name for name in files if name != REPORT)} to {folder}/")
-    say(f"Open {folder / REPORT} in a browser.")
+    say_unbroken(f"Wrote {', '.join(name for name in files if name != REPORT)} to {folder}/")
+    say_unbroken(f"Open {folder / REPORT} in a browser.")
 
 
 def _tell_equations(generator: Generator, how: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from itertools import chain
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from wgsindy.metrics import GRID_RANGE
 from wgsindy.trajectories import Trajectories
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 POINTS = 61
@@ -76,7 +78,7 @@ def plot_images(generator: Generator, data: Trajectories) -> Figure:
     window = Window.of(data)
     x, y, grid = window.mesh(POINTS)
     values = field_values(generator, grid)
-    names = [name for group in symbolic.field_names(2) for name in group]
+    names = [*chain(*symbolic.field_names(2))]
     figure = Figure(figsize=(9.6, 5.6), layout="constrained")
     panels = figure.subplots(2, COLUMNS, sharex=True, sharey=True)
     panels[0, 2].axis("off")
@@ -101,35 +103,37 @@ def plot_curves(generator: Generator, data: Trajectories) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    drift, entries = symbolic.field_names(data.dimension)
-    shown = [(p, name) for p, name in enumerate(drift)]
-    shown += [(p, entries[tensor.entry_number(p, p)]) for p in range(data.dimension)]
-    shown = shown[:MOST_CURVES]
-    columns = min(COLUMNS, len(shown), max(2, data.dimension))
-    rows = -(-len(shown) // columns)
+    d = data.dimension
+    curves = [*((p, p) for p in range(d)), *((p, d + tensor.entry_number(p, p)) for p in range(d))]
+    curves = curves[:MOST_CURVES]
+    columns = min(COLUMNS, max(2, d))
+    rows = -(-len(curves) // columns)
     figure = Figure(figsize=(3.4 * columns, 2.7 * rows), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    low, high = np.percentile(data.states, GRID_RANGE, axis=0)
-    order = [*drift, *entries]
-    for axes, (p, name) in zip(panels, shown, strict=False):
-        states = np.tile(np.median(data.states, axis=0), (POINTS, 1))
-        states[:, p] = np.linspace(low[p], high[p], POINTS)
-        axes.plot(states[:, p], field_values(generator, states)[order.index(name)], color="C0")
-        if generator.uncertainty is not None:
-            bands = generator.bands(states)
-            lower, upper = (
-                np.hstack([b, tensor.entries_of(a)])[:, order.index(name)]
-                for b, a in (
-                    (bands.drift_low, bands.diffusion_low),
-                    (bands.drift_high, bands.diffusion_high),
-                )
-            )
-            axes.fill_between(states[:, p], lower, upper, color="C0", alpha=0.2, linewidth=0)
-        axes.set_xlabel(data.names[p])
-        axes.set_title(_written(name))
-    for axes in panels[len(shown) :]:
+    for axes in panels[len(curves) :]:
         axes.axis("off")
+    for axes, (p, field) in zip(panels, curves, strict=False):
+        _curve(generator, data, p, field, axes)
     return figure
+
+
+def _curve(generator: Generator, data: Trajectories, p: int, field: int, axes: Axes) -> None:
+    low, high = np.percentile(data.states[:, p], GRID_RANGE)
+    states = np.tile(np.median(data.states, axis=0), (POINTS, 1))
+    states[:, p] = np.linspace(low, high, POINTS)
+    axes.plot(states[:, p], field_values(generator, states)[field], color="C0")
+    if generator.uncertainty is not None:
+        bands = generator.bands(states)
+        lower = np.hstack([bands.drift_low, tensor.entries_of(bands.diffusion_low)])
+        upper = np.hstack([bands.drift_high, tensor.entries_of(bands.diffusion_high)])
+        axes.fill_between(
+            states[:, p], lower[:, field], upper[:, field], color="C0", alpha=0.2, linewidth=0
+        )
+    if field >= data.dimension:
+        axes.set_ylim(bottom=0)  # a variance: small changes must look small
+    axes.locator_params(nbins=5)
+    axes.set_xlabel(data.names[p])
+    axes.set_title(_written([*chain(*symbolic.field_names(data.dimension))][field]))
 
 
 def _written(field: str) -> str:
