@@ -32,6 +32,7 @@ from wgsindy.uncertainty import Uncertainty
 if TYPE_CHECKING:
     import sympy
 
+ROUNDING = 1e-12
 BETWEEN = 1000  # places at which a formula is looked at besides the samples
 
 
@@ -119,8 +120,13 @@ class Change:
         points = np.unique(np.concatenate([x, between]))
         with np.errstate(all="ignore"):
             jet = self.formula.jet(points[:, None])
-        signs = np.concatenate([np.sign(jet.gradient[:, 0]), np.sign(np.diff(jet.value))])
-        return bool(np.all(signs == 1) or np.all(signs == -1))
+        direction = np.sign(jet.gradient[0, 0])
+        rise = direction * np.diff(jet.value)
+        # Neighbours may be so close that rounding decides which is larger.
+        return bool(
+            np.all(direction * jet.gradient[:, 0] > 0)
+            and np.all(rise > -ROUNDING * np.ptp(jet.value))
+        )
 
     def undo(self, generator: Generator, data: Trajectories | None = None) -> Generator:
         """Return the generator of ``old`` from that of ``new``, by Ito's formula.

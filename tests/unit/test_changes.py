@@ -270,6 +270,13 @@ def test_a_turn_between_samples_is_seen() -> None:
         Change.parse("u = sin(x)", ("x",)).apply(data)
 
 
+def test_samples_that_all_but_agree_do_not_hide_the_way_back() -> None:
+    near = np.nextafter(0.7, 1.0, dtype=np.float64)
+    data = Trajectories([[0.7, float(near), 0.2, 0.9]], dt=1.0)
+    assert np.log(0.7) == pytest.approx(np.log(near), abs=1e-15)
+    Change.parse("u = log(x/(1 - x))", ("x",)).apply(data)
+
+
 def test_a_change_of_other_states_is_refused() -> None:
     change = Change.parse("u = log(x)", ("x",))
     with pytest.raises(DataError, match=r"does not fit the states \['y'\]"):
