@@ -493,7 +493,12 @@ def test_demo_writes_a_report_and_opens_it_if_asked(
     wgsindy: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+
+    def show(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", show)
     ended = wgsindy("demo", "--open")
     assert (ended.code, ended.err) == (0, "")
     assert "Open demo-output/report.html in a browser." in ended.out
