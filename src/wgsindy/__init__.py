@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wgsindy import recipes, zoo
+    from wgsindy.changes import Change
     from wgsindy.estimator import WGSINDy
     from wgsindy.files import read
     from wgsindy.generator import Generator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Change",
     "Generator",
     "Recipe",
     "Trajectories",
@@ -35,6 +37,7 @@ __all__ = [
 
 # Public names are loaded when first used: `import wgsindy` alone stays fast.
 _HOMES = {
+    "Change": "wgsindy.changes",
     "Generator": "wgsindy.generator",
     "Recipe": "wgsindy.recipes",
     "Trajectories": "wgsindy.trajectories",

@@ -21,6 +21,11 @@ def demo_data() -> Trajectories:
         return read_csv(path, states=("x", "y"), time="t", trajectory="trajectory")
 
 
+def demo_text() -> str:
+    """Return the bundled file as it is."""
+    return (resources.files("wgsindy") / "demo.csv").read_text(encoding="utf-8")
+
+
 def write_demo_file(path: str | Path) -> None:
     """Write the bundled file anew: it is simulated, not edited by hand."""
     system = zoo.get(DEMO_SYSTEM)

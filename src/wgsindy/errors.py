@@ -31,6 +31,10 @@ class UnknownSystemError(WgsindyError):
     """The zoo has no system of that name."""
 
 
+class OutputError(WgsindyError):
+    """Results cannot be written where they were asked for."""
+
+
 class SimulationError(WgsindyError):
     """A simulation cannot be carried out, or left the range of finite numbers."""
 

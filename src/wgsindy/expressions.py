@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
@@ -90,6 +90,11 @@ class Expression:
         """The formula as text that :meth:`parse` reads back exactly."""
         return _text(self.root)
 
+    @property
+    def variables(self) -> frozenset[str]:
+        """Names that occur in the formula."""
+        return frozenset(_variables(self.root))
+
     def value(self, states: FloatArray) -> FloatArray:
         """Evaluate at ``states (n, d)``; returns ``(n,)``."""
         columns = dict(zip(self.names, states.T, strict=True))
@@ -152,6 +157,13 @@ def _power(base: Node, exponent: float) -> Node:
     if base.kind == "constant" and base.number > 0:
         return _constant(base.number**exponent)
     return Node("power", (base,), number=exponent)
+
+
+def _variables(node: Node) -> Iterator[str]:
+    if node.kind == "variable":
+        yield node.name
+    for child in node.children:
+        yield from _variables(child)
 
 
 def _depth(node: Node) -> int:

@@ -235,8 +235,8 @@ class Generator:
         return symbolic.linear_fields(self.basis, selected)
 
     @cached_property
-    def _tensor_form(self) -> symbolic.LinearForm:
-        """Entries as linear forms; for ``clipped`` tensors before the clip."""
+    def tensor_form(self) -> symbolic.LinearForm:
+        """Tensor entries in the physical states; for ``clipped`` tensors before the clip."""
         a = self.tensor_field
         if a.form != "factor":
             entries = symbolic.shrunk_entries(a.coefficients, a.shrinkage, a.units)
@@ -248,7 +248,7 @@ class Generator:
     @cached_property
     def _formulas(self) -> Formulas:
         return Formulas(
-            self.names, self._drift_form, self._tensor_form, self.region, self.uncertainty
+            self.names, self._drift_form, self.tensor_form, self.region, self.uncertainty
         )
 
     @property

@@ -30,6 +30,11 @@ def _tanh(u: FloatArray) -> Derivatives:
     return value, slope, -2 * value * slope
 
 
+def _asinh(u: FloatArray) -> Derivatives:
+    root = np.sqrt(1 + u**2)
+    return np.arcsinh(u), 1 / root, -u / root**3
+
+
 # name -> (value, first derivative, second derivative)
 FUNCTIONS: dict[str, Callable[[FloatArray], Derivatives]] = {
     "sqrt": _sqrt,
@@ -41,6 +46,7 @@ FUNCTIONS: dict[str, Callable[[FloatArray], Derivatives]] = {
     "sinh": lambda u: (np.sinh(u), np.cosh(u), np.sinh(u)),
     "cosh": lambda u: (np.cosh(u), np.sinh(u), np.cosh(u)),
     "tanh": _tanh,
+    "asinh": _asinh,
     "abs": lambda u: (np.abs(u), np.sign(u), np.zeros_like(u)),
 }
 

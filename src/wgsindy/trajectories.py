@@ -159,6 +159,41 @@ class Trajectories:
         columns = [self.names.index(name) for name in names]
         return self._rebuilt([path[:, columns] for path in self], tuple(names), range(len(self)))
 
+    def with_coordinate(self, name: str, new: str, values: FloatArray) -> Trajectories:
+        """Return the trajectories with ``name`` replaced by ``new``, ``values (n_samples,)``."""
+        column = self.names.index(name)
+        states = self._states.copy()
+        states[:, column] = values
+        names = tuple(new if old == name else old for old in self.names)
+        return self._rebuilt(np.split(states, self._offsets[1:-1]), names, range(len(self)))
+
+    def thinned(self, every: int) -> Trajectories:
+        """Keep the first sample of each trajectory and every ``every``-th after it.
+
+        Trajectories too short for one such step are left out; none are joined.
+
+        Raises
+        ------
+        DataError
+            If ``every`` is not a whole number from 1.
+        NotEnoughDataError
+            If no trajectory is long enough.
+        """
+        if not isinstance(every, int | np.integer) or every < 1:
+            raise DataError(f"every is a whole number from 1, got {every!r}.")
+        kept = [index for index, path in enumerate(self) if len(path) > every]
+        if not kept:
+            longest = max(len(path) for path in self)
+            raise NotEnoughDataError(
+                f"every={every} leaves no step: the longest trajectory has {longest} samples."
+            )
+        paths = [self[index][::every] for index in kept]
+        if self._path_dt is not None:
+            steps = [float(self._path_dt[index] * every) for index in kept]
+            return Trajectories(paths, steps, names=self.names)
+        times = [np.concatenate([[0.0], np.cumsum(self.steps(i))])[::every] for i in kept]
+        return Trajectories(paths, times=times, names=self.names)
+
     def _rebuilt(
         self, paths: list[FloatArray], names: tuple[str, ...], indices: Sequence[int]
     ) -> Trajectories:

@@ -53,6 +53,7 @@ ROOMS = (
     "generator",
     "alternatives",
     "auto",
+    "changes",
     "diagnostics",
     "recovery",
     "estimator",

@@ -275,3 +275,30 @@ def test_writing_into_a_chunk_does_not_reach_the_data() -> None:
                 array[...] = 0
     np.testing.assert_array_equal(data.states, before[0])
     np.testing.assert_array_equal(data.steps(4), before[1])
+
+
+def test_thinning_keeps_every_nth_sample_and_joins_nothing() -> None:
+    paths = [np.arange(n, dtype=float)[:, None] for n in (10, 3, 7)]
+    thin = Trajectories(paths, [0.1, 0.2, 0.3]).thinned(3)
+    # The second has three samples: no step of three.
+    assert [path[:, 0].tolist() for path in thin] == [[0, 3, 6, 9], [0, 3, 6]]
+    np.testing.assert_allclose(thin.steps(0), 0.3)
+    np.testing.assert_allclose(thin.steps(1), 0.9)
+
+
+def test_thinning_adds_up_uneven_steps() -> None:
+    data = Trajectories([np.arange(6.0)], times=[[0.0, 0.1, 0.3, 0.6, 1.0, 1.5]], names=["v"])
+    thin = data.thinned(2)
+    np.testing.assert_allclose(thin.steps(0), [0.3, 0.7])
+    assert thin[0][:, 0].tolist() == [0.0, 2.0, 4.0]
+    assert thin.names == ("v",)
+    np.testing.assert_array_equal(data.thinned(1).states, data.states)
+
+
+def test_thinning_that_leaves_nothing_is_refused() -> None:
+    data = Trajectories([np.arange(6.0)], 0.1)
+    with pytest.raises(NotEnoughDataError, match=r"every=6 leaves no step.* has 6 samples"):
+        data.thinned(6)
+    for every in (0, -1, 2.0):
+        with pytest.raises(DataError, match="every is a whole number"):
+            data.thinned(every)  # type: ignore[arg-type]

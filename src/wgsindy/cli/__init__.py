@@ -2,73 +2,75 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import time
-from pathlib import Path
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from wgsindy.cli.bench import OutOption
-from wgsindy.cli.console import console
+from wgsindy import __version__
+from wgsindy.cli.console import complain, console, say
+from wgsindy.cli.demo import demo
+from wgsindy.cli.fit import fit
 from wgsindy.cli.rivals import bench
+from wgsindy.cli.simulate import simulate
 from wgsindy.errors import WgsindyError
+
+INTERRUPTED = 130  # what a shell expects of a program that Ctrl-C ended
+TRACEBACK = "WGSINDY_TRACEBACK"
 
 app = typer.Typer(
     name="wgsindy",
-    help="Recover the stochastic differential equation behind measured trajectories.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
 )
+app.command()(fit)
+app.command()(simulate)
+app.command()(demo)
 app.add_typer(bench, name="bench")
 
 
 def main() -> None:
-    """Run the command line; expected errors end in one sentence, not in a traceback."""
+    """Run the command line; every error ends in one sentence, not in a traceback."""
     try:
         app()
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:
+            complain("interrupted.")
+        raise
     except (WgsindyError, OSError) as error:
-        Console(stderr=True).print(f"[bold red]wgsindy:[/] {error}", highlight=False)
+        complain(str(error))
+        sys.exit(1)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        complain(
+            f"unexpected {type(error).__name__}: {error or 'no message'}. That should not happen; "
+            f"run it again with {TRACEBACK}=1 to see where, and report it."
+        )
         sys.exit(1)
 
 
-@app.command()
-def demo(out: OutOption = Path("demo-output")) -> None:
-    """Fit a small bundled data set; print its equations beside the truth and draw both.
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        say(f"wgsindy {__version__}")
+        raise typer.Exit
 
-    Example: `wgsindy demo --out demo-output`
+
+@app.callback()
+def introduce(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Recover the stochastic differential equation behind measured trajectories.
+
+    Example: `wgsindy demo --csv demo.csv && wgsindy fit demo.csv --library poly3`
     """
-    from wgsindy import zoo
-    from wgsindy.demo import DEMO_SYSTEM, demo_data
-    from wgsindy.display.fields import plot_comparison, plot_overview
-    from wgsindy.estimator import WGSINDy
-    from wgsindy.metrics import compare
-
-    system, data = zoo.get(DEMO_SYSTEM), demo_data()
-    console.print(f"[bold]{system.title}[/]: {data}", highlight=False)
-    started = time.perf_counter()
-    fitted = WGSINDy(system.library, "sharp").fit(data)
-    estimate = fitted.generator_
-    seconds = time.perf_counter() - started
-    table = Table("recovered", "true", title=f"Equations, fitted in {seconds:.2f} s")
-    found = estimate.equations(errors=True)
-    for pair in zip(found, system.generator.equations(), strict=True):
-        table.add_row(*pair)
-    console.print(table)
-    console.print(f"Drift and tensor are {fitted.diagnostics_.verdict}.", highlight=False)
-    scores = compare(estimate, system.generator, data.states)
-    console.print(
-        f"Relative error on the central grid: drift {scores.drift:.3f}, "
-        f"tensor {scores.tensor:.3f}; positive semidefinite at {scores.psd:.0%} of the points.",
-        highlight=False,
-    )
-    out.mkdir(parents=True, exist_ok=True)
-    estimate.save(out / "model.json")
-    plot_overview(estimate, system.generator, data).savefig(out / "overview.png", dpi=130)
-    plot_comparison(estimate, system.generator, data).savefig(out / "fields.png", dpi=110)
-    console.print(f"Wrote model.json, overview.png and fields.png to {out}/", highlight=False)
 
 
 @app.command("zoo")

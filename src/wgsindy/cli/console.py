@@ -1,20 +1,24 @@
-"""What commands share: the console, and a campaign behind a progress bar."""
+"""What commands share: the console, what is being done, a campaign behind a progress bar."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from wgsindy.errors import CampaignError
 
@@ -23,12 +27,38 @@ if TYPE_CHECKING:
     from wgsindy.display.grid import Grid
 
 console = Console()
+aside = Console(stderr=True)
 WIDE = 140  # columns of figures are not for wrapping: on a narrow terminal let lines run over
 
 
 def say(text: str) -> None:
     """Print a sentence."""
-    console.print(text, highlight=False)
+    console.print(text, highlight=False, markup=False)
+
+
+def say_indented(text: str) -> None:
+    """Print a sentence that belongs to the one before it."""
+    console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
+
+
+def say_unbroken(text: str) -> None:
+    """Print a formula or a path on one line, however long: it may be copied."""
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """Print an error to where errors go."""
+    aside.print(Text("wgsindy: ", style="bold red") + Text(text), soft_wrap=True)
+
+
+@contextmanager
+def stage(name: str, *, shown: bool = True) -> Iterator[None]:
+    """Show what is being done and for how long, while it is, to who looks at a terminal."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    hidden = not (shown and aside.is_terminal)
+    with Progress(*columns, console=aside, transient=True, disable=hidden) as progress:
+        progress.add_task(name, total=None)
+        yield
 
 
 def show(*grids: Grid) -> None:

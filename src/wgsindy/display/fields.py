@@ -94,13 +94,13 @@ def plot_fields(
         # At least a quarter of the field itself: a small error must look small.
         widest = max(float(np.abs(error).max()), 0.25 * scale) or 1.0
         images = [
-            _image(panels[row, 0], x, y, found[row], "viridis", low, high),
-            _image(panels[row, 1], x, y, true[row], "viridis", low, high),
-            _image(panels[row, 2], x, y, error, "RdBu_r", -widest, widest),
+            draw_image(panels[row, 0], x, y, found[row], "viridis", low, high),
+            draw_image(panels[row, 1], x, y, true[row], "viridis", low, high),
+            draw_image(panels[row, 2], x, y, error, "RdBu_r", -widest, widest),
         ]
         blank = not (found[row].any() or true[row].any())
-        _colour_bar(figure, images[1], panels[row, :2], blank=blank)
-        _colour_bar(figure, images[2], panels[row, 2:], blank=blank)
+        draw_colour_bar(figure, images[1], panels[row, :2], blank=blank)
+        draw_colour_bar(figure, images[2], panels[row, 2:], blank=blank)
         _label_row(panels[row, 0], name, window.names[1])
     for axes, title in zip(panels[0], ("recovered", "true", "recovered - true"), strict=True):
         axes.set_title(title, fontsize=9)
@@ -139,7 +139,7 @@ def colour_range(found: FloatArray, true: FloatArray, scale: float) -> tuple[flo
     return low - margin, high + margin
 
 
-def _image(
+def draw_image(
     axes: Axes,
     x: FloatArray,
     y: FloatArray,
@@ -148,12 +148,15 @@ def _image(
     low: float,
     high: float,
 ) -> QuadMesh:
+    """Draw values ``(n,)`` on the mesh of two axes."""
     return axes.pcolormesh(
         x, y, values.reshape(len(y), len(x)), cmap=colours, vmin=low, vmax=high, rasterized=True
     )
 
 
-def _colour_bar(figure: Figure, image: QuadMesh, panels: Sequence[Axes], *, blank: bool) -> None:
+def draw_colour_bar(
+    figure: Figure, image: QuadMesh, panels: Sequence[Axes], *, blank: bool
+) -> None:
     """Draw the scale of an image; a field that is zero everywhere has none but the zero."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, StrMethodFormatter
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SETTINGS: Any = {
     "font.size": 8,
@@ -24,3 +28,12 @@ def page_style() -> AbstractContextManager[None]:
     import matplotlib
 
     return matplotlib.rc_context(SETTINGS)
+
+
+def save_picture(figure: Figure, path: Path, dpi: int) -> None:
+    """Save a figure whose layout is worked out once; Matplotlib alone would do it twice."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
+    figure.savefig(path, dpi=dpi)

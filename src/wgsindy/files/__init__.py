@@ -9,6 +9,15 @@
 from wgsindy.files.notes import Note
 from wgsindy.files.reading import Reading, read
 from wgsindy.files.strict_csv import read_csv
-from wgsindy.files.writing import write_atomically
+from wgsindy.files.writing import csv_text, refuse_occupied, whole_folder, write_atomically
 
-__all__ = ["Note", "Reading", "read", "read_csv", "write_atomically"]
+__all__ = [
+    "Note",
+    "Reading",
+    "csv_text",
+    "read",
+    "read_csv",
+    "refuse_occupied",
+    "whole_folder",
+    "write_atomically",
+]

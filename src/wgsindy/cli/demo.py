@@ -1,0 +1,98 @@
+"""`wgsindy demo`: the bundled data, its known truth, and everything a fit writes."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from wgsindy.cli.console import console, say, say_unbroken, stage
+from wgsindy.errors import OutputError
+
+CsvOption = Annotated[
+    Path | None, typer.Option("--csv", help="Write the bundled data to this file; fit nothing.")
+]
+OpenOption = Annotated[bool, typer.Option("--open", help="Show the report in the browser.")]
+FolderOption = Annotated[Path, typer.Option("--out", help="Folder for results.")]
+
+
+def demo(
+    out: FolderOption = Path("demo-output"),
+    csv: CsvOption = None,
+    show: OpenOption = False,
+) -> None:
+    """Fit a small bundled data set; print its equations beside the truth, write a report.
+
+    Example: `wgsindy demo --out demo-output`
+    """
+    if csv is not None:
+        _write_data(csv)
+        return
+    from wgsindy import zoo
+    from wgsindy.demo import DEMO_SYSTEM, demo_data
+    from wgsindy.display.fields import plot_comparison, plot_overview
+    from wgsindy.display.fitted import coefficients_csv
+    from wgsindy.display.report import write_report
+    from wgsindy.display.style import save_picture
+    from wgsindy.estimator import WGSINDy
+    from wgsindy.files import write_atomically
+    from wgsindy.metrics import compare
+
+    system, data = zoo.get(DEMO_SYSTEM), demo_data()
+    say(f"{system.title}: {data}")
+    started = time.perf_counter()
+    with stage("fitting"):
+        fitted = WGSINDy(system.library, "sharp").fit(data)
+    estimate = fitted.generator_
+    seconds = time.perf_counter() - started
+    table = Table("recovered", "true", title=f"Equations, fitted in {seconds:.2f} s")
+    for pair in zip(estimate.equations(errors=True), system.generator.equations(), strict=True):
+        table.add_row(*pair)
+    console.print(table)
+    say(fitted.diagnostics_.summary)
+    scores = compare(estimate, system.generator, data.states)
+    say(
+        f"Relative error on the central grid: drift {scores.drift:.3f}, "
+        f"tensor {scores.tensor:.3f}; positive semidefinite at {scores.psd:.0%} of the points."
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    with stage("drawing"):
+        estimate.save(out / "model.json")
+        write_atomically(out / "coefficients.csv", coefficients_csv(estimate.coefficients))
+        overview = plot_overview(estimate, system.generator, data)
+        save_picture(overview, out / "overview.png", dpi=130)
+        fields = plot_comparison(estimate, system.generator, data)
+        save_picture(fields, out / "fields.png", dpi=110)
+    with stage("writing the report"):
+        write_report(
+            out / "report.html",
+            estimate,
+            data,
+            fitted.diagnostics_,
+            title=f"{system.title}, the bundled data",
+            command="wgsindy demo",
+        )
+    say_unbroken(f"Wrote model.json, coefficients.csv, overview.png and fields.png to {out}/")
+    say_unbroken(f"Open {out / 'report.html'} in a browser.")
+    if show:
+        _open(out / "report.html")
+
+
+def _write_data(path: Path) -> None:
+    from wgsindy.demo import demo_text
+    from wgsindy.files import write_atomically
+
+    if path.exists() and path.read_text(encoding="utf-8", errors="replace") != demo_text():
+        raise OutputError(f"{path} already exists; choose another name with --csv.")
+    write_atomically(path, demo_text())
+    say_unbroken(f"Wrote the bundled data to {path}; now try: wgsindy fit {path}")
+
+
+def _open(path: Path) -> None:
+    import webbrowser
+
+    if not webbrowser.open(path.absolute().as_uri()):
+        say("No browser could be started.")
