@@ -91,6 +91,7 @@ def draw_thinning(
         disc = Circle((0, 0), 1.02, transform=portrait.transData)
         for artist in (*portrait.collections, *portrait.patches):
             artist.set_clip_path(disc)
-        portrait.set(title=f"Fit with step {data.mean_dt:.2f} s", aspect="equal")
+        portrait.set(xlim=(-1.05, 1.05), ylim=(-1.05, 1.05), aspect="equal")
+        portrait.set(title=f"Fit with step {data.mean_dt:.2f} s")
         figure.savefig(path, dpi=150)
         plt.close(figure)

@@ -46,9 +46,9 @@ def load() -> Reading:
     return wg.read(str(path), dt=STEP, names=("mx", "my"))
 
 
-def thinned(data: wg.Trajectories, every: int) -> wg.Trajectories:
-    """Keep every so-manieth sample; pieces that shrink to one are dropped."""
-    paths = [path[::every] for path in data]
+def thinned(data: wg.Trajectories, every: int, start: int = 0) -> wg.Trajectories:
+    """Keep one sample in so many; pieces that shrink to one are dropped."""
+    paths = [path[start::every] for path in data]
     kept = [path for path in paths if len(path) > 1]
     return wg.Trajectories(kept, dt=STEP * every, names=data.names)
 
