@@ -3,10 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types clean
+.PHONY: demo examples test lint types clean
 
 demo: $(VENV)/.installed
 	$(BIN)/wgsindy demo
+
+# The tutorials show what these print and draw.
+examples: $(VENV)/.dev
+	mkdir -p examples-output
+	$(BIN)/python examples/sp500_vix.py --out examples-output > examples-output/sp500-vix-output.txt
+	$(BIN)/python examples/fish_school.py --out examples-output > examples-output/fish-school-output.txt
+	cp examples-output/*.png examples-output/*-output.txt docs/tutorials/
 
 test: $(VENV)/.dev lint types
 	$(BIN)/pytest -n auto
@@ -19,7 +26,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) demo-output examples-output .mypy_cache .pytest_cache .ruff_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; v = ".".join(map(str, sys.version_info[:2])); sys.exit(sys.version_info < (3, 11) and f"wgsindy needs Python 3.11 or newer, but {sys.executable} is {v}: try make PYTHON=python3.12 demo")'
@@ -32,4 +39,6 @@ $(VENV)/.installed: pyproject.toml $(VENV)/bin/python
 
 $(VENV)/.dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group dev
+	@# Only its data are read, and what it depends on takes a minute to install.
+	$(BIN)/python -m pip install --quiet --no-deps pydaddy==1.0.0
 	touch $@
