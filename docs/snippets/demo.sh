@@ -1,0 +1,1 @@
+wgsindy demo --out demo-output
