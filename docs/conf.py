@@ -39,6 +39,7 @@ autodoc_default_options = {"members": True}
 napoleon_numpy_docstring = True
 napoleon_google_docstring = False
 napoleon_attr_annotations = False
+napoleon_use_ivar = True
 python_maximum_signature_line_length = 72
 
 html_theme = "pydata_sphinx_theme"
