@@ -41,6 +41,7 @@ napoleon_google_docstring = False
 napoleon_attr_annotations = False
 napoleon_use_ivar = True
 python_maximum_signature_line_length = 72
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "wgsindy"

@@ -51,8 +51,9 @@ def run(snippet: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def main() -> None:
-    """Write the output and the picture of each snippet that has any, or of those named."""
+    """Write outputs and pictures that a page shows: of all snippets, or of those named."""
     OUTPUTS.mkdir(exist_ok=True)
+    pages = "".join(page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md"))
     for snippet in snippets():
         if len(sys.argv) > 1 and snippet.name not in sys.argv[1:]:
             continue
@@ -60,10 +61,10 @@ def main() -> None:
             done = run(snippet, Path(folder))
             if done.returncode:
                 raise SystemExit(f"{snippet.name} failed:\n{done.stderr}")
-            if done.stdout:
+            if f"out/{snippet.stem}.txt" in pages:
                 (OUTPUTS / f"{snippet.stem}.txt").write_text(done.stdout, encoding="utf-8")
-            for picture in Path(folder).glob(f"{snippet.stem}.png"):
-                shutil.copy(picture, OUTPUTS)
+            if f"out/{snippet.stem}.png" in pages:
+                shutil.copy(Path(folder) / f"{snippet.stem}.png", OUTPUTS)
 
 
 if __name__ == "__main__":

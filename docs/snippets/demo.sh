@@ -1,1 +1,0 @@
-wgsindy demo --out demo-output
