@@ -39,7 +39,7 @@ autodoc_default_options = {"members": True}
 napoleon_numpy_docstring = True
 napoleon_google_docstring = False
 napoleon_attr_annotations = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]  # keeps generator_ its _
 python_maximum_signature_line_length = 72
 toc_object_entries_show_parents = "hide"
 
