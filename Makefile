@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo examples test lint types clean
+.PHONY: demo examples test lint types docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/wgsindy demo
@@ -25,8 +25,11 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build
+
 clean:
-	rm -rf $(VENV) demo-output examples-output .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) demo-output examples-output docs/_build .mypy_cache .pytest_cache .ruff_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; v = ".".join(map(str, sys.version_info[:2])); sys.exit(sys.version_info < (3, 11) and f"wgsindy needs Python 3.11 or newer, but {sys.executable} is {v}: try make PYTHON=python3.12 demo")'
@@ -41,4 +44,8 @@ $(VENV)/.dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group dev
 	@# Only its data are read, and what it depends on takes a minute to install.
 	$(BIN)/python -m pip install --quiet --no-deps pydaddy==1.0.0
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group docs
 	touch $@

@@ -1,0 +1,2 @@
+python make_csv.py
+wgsindy fit measurements.csv --library poly2 --out spiral

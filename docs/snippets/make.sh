@@ -1,0 +1,2 @@
+make demo      # virtual environment, installation, a fit: equations and pictures in demo-output/
+make test      # virtual environment, linters, types, every test

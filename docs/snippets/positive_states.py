@@ -1,0 +1,8 @@
+import make_concentration  # noqa: F401  (writes concentration.csv)
+
+import wgsindy as wg
+
+reading = wg.read("concentration.csv", log="c")
+print(reading.data.names)
+fitted = wg.WGSINDy("poly2", "sharp").fit(reading.data)
+print("\n".join(fitted.generator_.equations(errors=True)))

@@ -1,0 +1,33 @@
+from pathlib import Path
+
+import numpy as np
+
+import wgsindy as wg
+
+rng = np.random.default_rng(1)
+
+
+def path(steps):
+    x = np.zeros(steps)
+    for n in range(steps - 1):
+        x[n + 1] = 0.98 * x[n] + rng.normal(0, 0.1)
+    return x
+
+
+# In memory: a list; lengths may differ, dt may, too.
+data = wg.Trajectories([path(3000), path(1500), path(500)], dt=0.01, names=("x",))
+print(data)
+
+# One file a trajectory: a glob.
+for run in range(3):
+    np.savetxt(f"run{run}.csv", path(2000), header="x", comments="")
+files = wg.read("run*.csv", dt=0.01)
+print(files.data)
+
+# One file for all: a column of ids.
+table = [f"{name},{n * 0.01:.2f},{x}" for name in "ab" for n, x in enumerate(path(1000))]
+Path("all.csv").write_text("animal,t,x\n" + "\n".join(table) + "\n")
+ids = wg.read("all.csv", trajectory="animal")
+print(ids.data)
+
+print(wg.WGSINDy("poly3", "sharp").fit(files.data).generator_.equations(errors=True))

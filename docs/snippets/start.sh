@@ -1,0 +1,2 @@
+wgsindy demo --csv demo.csv
+wgsindy fit demo.csv --library poly3 --out result

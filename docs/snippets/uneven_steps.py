@@ -1,0 +1,14 @@
+import numpy as np
+
+import wgsindy as wg
+
+rng = np.random.default_rng(2)
+steps = rng.gamma(4.0, 0.01 / 4, 20_000)  # a sampler that is not on time
+x = np.zeros(len(steps) + 1)
+for n, dt in enumerate(steps):
+    x[n + 1] = x[n] + (x[n] - x[n] ** 3) * dt + 0.7 * np.sqrt(dt) * rng.normal()
+times = np.concatenate([[0.0], np.cumsum(steps)])
+
+data = wg.Trajectories([x], times=[times], names=("x",))
+fitted = wg.WGSINDy("poly3", "sharp").fit(data)
+print("\n".join(fitted.generator_.equations(errors=True)))
