@@ -1,12 +1,11 @@
 import wgsindy as wg
-from wgsindy.library import library
 
 data = wg.zoo.get("nonpoly_drift").simulate(seed=0)
 
 # Formulas in the names of the coordinates.
-mine = library(["1", "x", "y", "sin(x)", "x*exp(-y**2)"])
+mine = wg.library(["1", "x", "y", "sin(x)", "x*exp(-y**2)"])
 # Libraries add up: every polynomial up to degree 2, and two more terms.
-more = library("poly2") + library(["sin(x)", "sin(y)"])
+more = wg.library("poly2") + wg.library(["sin(x)", "sin(y)"])
 
 for candidates in (mine, more):
     print(candidates.bind(data.names).terms)

@@ -3,7 +3,6 @@ from sklearn.linear_model import OrthogonalMatchingPursuitCV
 
 import wgsindy as wg
 from wgsindy import recipes
-from wgsindy.library import library
 from wgsindy.tensor import TensorField, pairs
 from wgsindy.weakform import weak_form
 
@@ -16,7 +15,7 @@ def solve(design, target):
 
 
 data = wg.zoo.get("rotational_ou").simulate(seed=0)
-weak = weak_form(data, library("poly2").bind(data.names), recipes.PAPER, seed=0)
+weak = weak_form(data, wg.library("poly2").bind(data.names), recipes.PAPER, seed=0)
 scale = weak.frame.scale  # rows are in units of each coordinate's spread
 
 drift = np.stack([solve(weak.design, target) for target in weak.drift_targets.T])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wgsindy.estimator import WGSINDy
     from wgsindy.files import read
     from wgsindy.generator import Generator
-    from wgsindy.library import library
+    from wgsindy.libraries import library
     from wgsindy.recipes import Recipe
     from wgsindy.trajectories import Trajectories
 
@@ -42,7 +42,7 @@ _HOMES = {
     "Recipe": "wgsindy.recipes",
     "Trajectories": "wgsindy.trajectories",
     "WGSINDy": "wgsindy.estimator",
-    "library": "wgsindy.library",
+    "library": "wgsindy.libraries",
     "read": "wgsindy.files",
 }
 

@@ -21,7 +21,7 @@ from wgsindy.engine import reduce
 from wgsindy.equations import Equations
 from wgsindy.errors import LibraryError
 from wgsindy.evidence import Problem, search
-from wgsindy.library import Basis, Library, library
+from wgsindy.libraries import Basis, Library, library
 from wgsindy.likelihood import NormalPass
 from wgsindy.recipes import Recipe
 from wgsindy.sharp import SharpFit, chunk_size

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from wgsindy.alternatives import Alternative, Fitted
 from wgsindy.errors import WgsindyError
-from wgsindy.library import Library, library
+from wgsindy.libraries import Library, library
 from wgsindy.recipes import SHARP
 from wgsindy.sharp import recover_sharp
 from wgsindy.survey import survey

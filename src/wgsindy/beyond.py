@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy.arrays import FloatArray
 from wgsindy.errors import LibraryError
 from wgsindy.evidence import Penalty
-from wgsindy.library import Basis
+from wgsindy.libraries import Basis
 from wgsindy.survey import Cloud
 
 NEGATIVE_COST = 5.0  # nats for a variance that turns negative beyond the data

@@ -23,7 +23,7 @@ from wgsindy.arrays import FloatArray, frozen
 from wgsindy.errors import DataError, LibraryError
 from wgsindy.expressions import Expression
 from wgsindy.generator import Generator
-from wgsindy.library import Basis, Frame
+from wgsindy.libraries import Basis, Frame
 from wgsindy.symbolic import LinearForm
 from wgsindy.tensor import TensorField, TensorForm
 from wgsindy.trajectories import Trajectories

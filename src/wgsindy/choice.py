@@ -16,7 +16,7 @@ from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.beyond import Beyond
 from wgsindy.equations import Equations
 from wgsindy.evidence import Penalty, Posterior, search
-from wgsindy.library import Basis
+from wgsindy.libraries import Basis
 from wgsindy.recipes import Recipe
 from wgsindy.workingmodel import silence
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from wgsindy.arrays import FloatArray, frozen
 from wgsindy.engine import reduce
-from wgsindy.library import Basis, Library, library
+from wgsindy.libraries import Basis, Library, library
 from wgsindy.survey import survey
 from wgsindy.trajectories import Chunk, Trajectories
 

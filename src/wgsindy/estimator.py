@@ -18,7 +18,7 @@ from wgsindy.auto import Chosen, chosen_library
 from wgsindy.diagnostics import Diagnostics, Examination, diagnose, warn_of_samples
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
 from wgsindy.generator import Generator
-from wgsindy.library import Basis, Library, library
+from wgsindy.libraries import Basis, Library, library
 from wgsindy.recipes import Recipe
 from wgsindy.recovery import recover
 from wgsindy.sharp import recover_sharp

@@ -10,7 +10,7 @@ import numpy as np
 
 from wgsindy import symbolic, tensor
 from wgsindy.arrays import BoolArray, FloatArray
-from wgsindy.library import Frame
+from wgsindy.libraries import Frame
 from wgsindy.symbolic import LinearForm
 from wgsindy.uncertainty import Uncertainty, normal_quantile
 

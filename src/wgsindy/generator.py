@@ -21,7 +21,7 @@ from wgsindy.density import LogDensity
 from wgsindy.errors import DataError
 from wgsindy.expressions import Expression
 from wgsindy.formulas import Coefficient, Formulas, SymbolicGenerator
-from wgsindy.library import Basis, Frame
+from wgsindy.libraries import Basis, Frame
 from wgsindy.modelfile import ModelParts
 from wgsindy.simulate import Scheme, simulate
 from wgsindy.tensor import TensorField

@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy import symbolic, tensor
 from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.generator import Generator
-from wgsindy.library import Basis, monomial_name
+from wgsindy.libraries import Basis, monomial_name
 
 GRID_POINTS = 15
 GRID_RANGE = (2.0, 98.0)

@@ -14,7 +14,7 @@ from wgsindy.arrays import FloatArray, frozen
 from wgsindy.errors import ModelFileError
 from wgsindy.expressions import Expression
 from wgsindy.files import write_atomically
-from wgsindy.library import Basis, Frame, basis_of
+from wgsindy.libraries import Basis, Frame, basis_of
 from wgsindy.tensor import TensorField, pairs
 from wgsindy.uncertainty import Uncertainty
 

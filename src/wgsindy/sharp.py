@@ -20,7 +20,7 @@ from wgsindy.engine import Pass, Total, reduce
 from wgsindy.equations import Equations
 from wgsindy.errors import DataError
 from wgsindy.evidence import Posterior
-from wgsindy.library import Basis
+from wgsindy.libraries import Basis
 from wgsindy.likelihood import SLACK_GRID, LeakPass, NormalPass, ScorePass, Sums
 from wgsindy.observation import observation_noise
 from wgsindy.recipes import Recipe

@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 
 from wgsindy.arrays import FloatArray, Scratch
 from wgsindy.engine import reduce
-from wgsindy.library import Frame
+from wgsindy.libraries import Frame
 from wgsindy.polynomials import Monomials
 from wgsindy.recipes import Recipe
 from wgsindy.survey import Cloud

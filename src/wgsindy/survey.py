@@ -9,7 +9,7 @@ import numpy as np
 from wgsindy.arrays import BoolArray, FloatArray, IntArray, frozen
 from wgsindy.engine import reduce
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.library import Frame
+from wgsindy.libraries import Frame
 from wgsindy.trajectories import Chunk, Trajectories
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy import tensor
 from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.expressions import Expression
-from wgsindy.library import Basis, Frame, basis_of
+from wgsindy.libraries import Basis, Frame, basis_of
 from wgsindy.polynomials import Monomials
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import numpy as np
 from wgsindy import tensor
 from wgsindy.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.engine import reduce
-from wgsindy.library import Basis, Frame
+from wgsindy.libraries import Basis, Frame
 from wgsindy.observation import observation_noise
 from wgsindy.recipes import Recipe
 from wgsindy.smoother import Smoother, build_smoother

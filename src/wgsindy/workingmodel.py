@@ -12,7 +12,7 @@ import numpy as np
 
 from wgsindy import tensor
 from wgsindy.arrays import BoolArray, FloatArray
-from wgsindy.library import Basis
+from wgsindy.libraries import Basis
 from wgsindy.trajectories import Chunk
 
 # Where noise is far below its mean, the tensor formula is extrapolated towards zero, and a target

@@ -25,7 +25,7 @@ ROOMS = (
     "jets",
     "expressions",
     "polynomials",
-    "library",
+    "libraries",
     "recipes",
     "engine",
     "survey",
@@ -223,6 +223,16 @@ def loaded_after(statement: str) -> set[str]:
     code = f"import json, sys\n{statement}\nsys.stdout.write(json.dumps(sorted(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)
     return set(json.loads(run.stdout))
+
+
+def test_public_functions_are_not_hidden_by_modules_of_their_name() -> None:
+    code = (
+        "import wgsindy as wg, pkgutil; wg.zoo.get('duffing'); wg.WGSINDy; "
+        "print({m.name for m in pkgutil.iter_modules(wg.__path__)} & set(wg.__all__))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)
+    # These two are modules on purpose.
+    assert ast.literal_eval(run.stdout.decode()) == {"recipes", "zoo"}
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 
 from wgsindy.arrays import FloatArray
 from wgsindy.estimator import WGSINDy
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.recipes import PAPER
 from wgsindy.trajectories import Trajectories
 

@@ -14,7 +14,7 @@ from wgsindy.arrays import FloatArray
 from wgsindy.equations import Equations
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.metrics import compare
 from wgsindy.observation import observation_noise
 from wgsindy.recipes import SHARP, Recipe

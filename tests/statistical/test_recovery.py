@@ -22,7 +22,7 @@ from wgsindy.arrays import FloatArray
 from wgsindy.baselines import fit_oracle
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.metrics import central_grid, compare, relative_error
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.simulate import simulate

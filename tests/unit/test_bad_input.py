@@ -25,7 +25,7 @@ from wgsindy.errors import (
 )
 from wgsindy.estimator import WGSINDy
 from wgsindy.expressions import Expression
-from wgsindy.library import Library, library
+from wgsindy.libraries import Library, library
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.trajectories import Trajectories
 

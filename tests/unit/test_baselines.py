@@ -27,7 +27,7 @@ from wgsindy.engine import reduce
 from wgsindy.errors import DataError, LibraryError, NotEnoughDataError, RepeatedSamplesWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.recipes import NAIVE, PAPER
 from wgsindy.trajectories import Trajectories
 

@@ -11,7 +11,7 @@ from wgsindy import tensor
 from wgsindy.arrays import FloatArray
 from wgsindy.engine import reduce
 from wgsindy.equations import Equations
-from wgsindy.library import Frame, library
+from wgsindy.libraries import Frame, library
 from wgsindy.likelihood import NormalPass, ScorePass, Sums
 from wgsindy.trajectories import Trajectories
 from wgsindy.workingmodel import TENSOR_WEIGHT_FLOOR, WorkingModel

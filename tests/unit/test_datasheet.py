@@ -22,7 +22,7 @@ from wgsindy.display.documents import as_png
 from wgsindy.display.fields import Window, plot_fields
 from wgsindy.errors import CampaignError
 from wgsindy.generator import Generator
-from wgsindy.library import library
+from wgsindy.libraries import library
 
 DRAWN = 1000
 FIELDS = ("b1", "b2", "a11", "a12", "a22")

@@ -13,7 +13,7 @@ from wgsindy.arrays import FloatArray
 from wgsindy.density import LogDensity, ScorePass, fit_density
 from wgsindy.engine import reduce
 from wgsindy.generator import Generator
-from wgsindy.library import Library, library
+from wgsindy.libraries import Library, library
 from wgsindy.readouts import current_velocity
 
 MEAN = np.array([3.0, -0.2])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from wgsindy import evidence
 from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.evidence import Problem, all_gains, all_supports, search
-from wgsindy.library import Basis, Frame
+from wgsindy.libraries import Basis, Frame
 from wgsindy.polynomials import Monomials
 
 # Least squares on a few dozen numbers of order one, condition number below 1e3.

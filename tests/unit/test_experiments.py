@@ -32,7 +32,7 @@ from wgsindy.bench.scope import QUICK_SEEDS, Scope, in_scope
 from wgsindy.cli.bench import having
 from wgsindy.errors import CampaignError, RecipeError, UnknownSystemError
 from wgsindy.generator import Generator
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.recipes import LADDER, NAIVE, PAPER, SHARP, SHARP_ABLATIONS, Recipe
 from wgsindy.smoother import build_smoother, grid_of_centres
 from wgsindy.survey import survey

@@ -20,7 +20,7 @@ from wgsindy.arrays import FloatArray
 from wgsindy.errors import DataError, ModelFileError
 from wgsindy.expressions import Expression
 from wgsindy.generator import Generator
-from wgsindy.library import Frame, library
+from wgsindy.libraries import Frame, library
 from wgsindy.tensor import TensorField, TensorForm
 
 SYSTEMS = zoo.names(variants=True)

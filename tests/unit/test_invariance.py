@@ -14,7 +14,7 @@ from wgsindy import engine, smoother, survey, tensor, weakform, zoo
 from wgsindy.arrays import FloatArray
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.metrics import central_grid, relative_error
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.recovery import fit_columns, tensor_targets

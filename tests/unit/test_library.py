@@ -13,7 +13,7 @@ import sympy
 
 from wgsindy.arrays import FloatArray
 from wgsindy.errors import DataError, LibraryError
-from wgsindy.library import Basis, Frame, Library, library, monomial_name
+from wgsindy.libraries import Basis, Frame, Library, library, monomial_name
 from wgsindy.polynomials import Monomials
 from wgsindy.trajectories import Trajectories
 

@@ -12,7 +12,7 @@ import pytest
 from wgsindy import likelihood, tensor, workingmodel
 from wgsindy.arrays import FloatArray
 from wgsindy.engine import reduce
-from wgsindy.library import Frame, library
+from wgsindy.libraries import Frame, library
 from wgsindy.likelihood import LeakPass, NormalPass, ScorePass, Sums
 from wgsindy.simulate import linear_transition
 from wgsindy.trajectories import Trajectories

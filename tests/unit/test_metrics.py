@@ -14,7 +14,7 @@ import sympy
 from wgsindy import zoo
 from wgsindy.arrays import FloatArray
 from wgsindy.generator import Generator
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.metrics import (
     Ledger,
     Scores,

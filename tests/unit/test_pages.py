@@ -33,7 +33,7 @@ from wgsindy.display.pages import leverage as leverage_page
 from wgsindy.display.pages import nulls as nulls_page
 from wgsindy.display.pages.heatmap import plot_heatmap
 from wgsindy.display.summary import Index, median, spread
-from wgsindy.library import library
+from wgsindy.libraries import library
 
 Result = dict[str, Any]
 NOTHING = float("nan")

@@ -11,7 +11,7 @@ import pytest
 from wgsindy import selection, tensor
 from wgsindy.arrays import FloatArray, IntArray
 from wgsindy.errors import LibraryError, NotEnoughDataError
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.recovery import first_pass_tensors, reweighted_drift, row_weights
 from wgsindy.selection import Rows, solve

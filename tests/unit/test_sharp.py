@@ -16,7 +16,7 @@ from wgsindy.beyond import REACH, Beyond
 from wgsindy.errors import RepeatedSamplesWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.metrics import central_grid
 from wgsindy.recipes import SHARP, Recipe
 from wgsindy.sharp import SharpFit, recover_sharp

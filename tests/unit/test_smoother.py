@@ -15,7 +15,7 @@ from wgsindy import engine, smoother
 from wgsindy import survey as survey_room
 from wgsindy.arrays import FloatArray, IntArray
 from wgsindy.errors import DataError
-from wgsindy.library import Frame
+from wgsindy.libraries import Frame
 from wgsindy.polynomials import Monomials
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.smoother import (

@@ -19,7 +19,7 @@ from wgsindy.arrays import FloatArray
 from wgsindy.errors import DataError, ModelFileError
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.symbolic import join_terms
 from wgsindy.tensor import TensorField
 from wgsindy.uncertainty import (

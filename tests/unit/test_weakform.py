@@ -11,7 +11,7 @@ from scipy import stats
 
 from wgsindy import engine, observation, smoother, survey, tensor, weakform
 from wgsindy.arrays import FloatArray
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.trajectories import Trajectories
 from wgsindy.weakform import WeakForm, weak_form

@@ -17,7 +17,7 @@ from wgsindy.baselines.naive import fit_naive
 from wgsindy.baselines.oracle import fit_oracle
 from wgsindy.baselines.temporal_weak import fit_temporal_weak
 from wgsindy.generator import Generator
-from wgsindy.library import Library
+from wgsindy.libraries import Library
 from wgsindy.trajectories import Trajectories
 
 

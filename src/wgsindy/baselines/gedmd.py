@@ -22,7 +22,7 @@ from wgsindy.arrays import FloatArray
 from wgsindy.baselines.regression import add_rows, fit_targets, pose
 from wgsindy.engine import reduce
 from wgsindy.generator import Generator
-from wgsindy.library import Basis, Library
+from wgsindy.libraries import Basis, Library
 from wgsindy.trajectories import Chunk, Trajectories
 
 

@@ -16,7 +16,7 @@ from wgsindy.arrays import FloatArray, IntArray
 from wgsindy.baselines.regression import fit_targets, pose
 from wgsindy.engine import reduce
 from wgsindy.generator import Generator
-from wgsindy.library import Library
+from wgsindy.libraries import Library
 from wgsindy.recipes import PAPER
 from wgsindy.survey import Cloud
 from wgsindy.trajectories import Chunk, Trajectories

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
-from wgsindy.library import Library
+from wgsindy.libraries import Library
 from wgsindy.recipes import NAIVE
 from wgsindy.trajectories import Trajectories
 

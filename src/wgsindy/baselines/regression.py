@@ -17,8 +17,8 @@ from wgsindy.diagnostics import warn_of_samples
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.estimator import FEWEST_INCREMENTS
 from wgsindy.generator import Generator
-from wgsindy.library import Basis, Library
-from wgsindy.library import library as library_of
+from wgsindy.libraries import Basis, Library
+from wgsindy.libraries import library as library_of
 from wgsindy.recipes import PAPER
 from wgsindy.selection import Rows, solve
 from wgsindy.survey import Cloud, survey

@@ -25,7 +25,7 @@ from wgsindy.arrays import FloatArray
 from wgsindy.baselines.regression import Problem, add_rows, fit_targets, pose
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.generator import Generator
-from wgsindy.library import Library
+from wgsindy.libraries import Library
 from wgsindy.recipes import PAPER
 from wgsindy.trajectories import CHUNK_SIZE, Trajectories
 

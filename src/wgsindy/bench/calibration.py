@@ -21,7 +21,7 @@ from wgsindy.bench import fits
 from wgsindy.bench.campaign import Case, Line
 from wgsindy.bench.scope import Scope
 from wgsindy.errors import CampaignError, RepeatedSamplesWarning
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.recipes import Recipe
 from wgsindy.sharp import SharpFit, recover_sharp
 from wgsindy.simulate import EulerMaruyama

@@ -14,7 +14,7 @@ from wgsindy import metrics, symbolic, zoo
 from wgsindy.bench import fits
 from wgsindy.bench.campaign import Case
 from wgsindy.bench.scope import REPORTING_SEEDS, Scope
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.recipes import SHARP
 from wgsindy.sharp import recover_sharp
 from wgsindy.survey import survey

@@ -24,7 +24,7 @@ from wgsindy import metrics, recipes, tensor, zoo
 from wgsindy.arrays import BoolArray
 from wgsindy.bench.campaign import Case
 from wgsindy.errors import CampaignError
-from wgsindy.library import Basis, library
+from wgsindy.libraries import Basis, library
 from wgsindy.trajectories import Trajectories
 from wgsindy.zoo import System
 

@@ -17,7 +17,7 @@ from wgsindy.bench.campaign import Case, Line
 from wgsindy.bench.scope import Scope, in_scope
 from wgsindy.errors import CampaignError
 from wgsindy.generator import Generator
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.recipes import PAPER, SHARP
 from wgsindy.survey import survey
 from wgsindy.trajectories import Trajectories

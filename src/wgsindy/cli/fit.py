@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wgsindy.changes import Change
     from wgsindy.files import Reading
     from wgsindy.generator import Generator
-    from wgsindy.library import Library
+    from wgsindy.libraries import Library
     from wgsindy.recipes import Recipe
 
 DATA, FIT, OUTPUT = "Data", "Fit", None  # without a name: first, together with --help
@@ -316,7 +316,7 @@ def as_recipe(name: str, *, noise_correction: bool) -> Recipe:
 def as_library(given: Sequence[str]) -> str | Library:
     """Read a name as it is; of several, join names and formulas."""
     from wgsindy.errors import LibraryError
-    from wgsindy.library import Library
+    from wgsindy.libraries import Library
 
     if len(given) == 1 and given[0].isidentifier():
         return given[0]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import sympy
 
 from wgsindy.findings import Axis
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.simulate import EulerMaruyama, ExactLognormal
 from wgsindy.zoo.system import System, correlated
 

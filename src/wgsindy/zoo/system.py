@@ -16,7 +16,7 @@ import sympy
 from wgsindy.arrays import FloatArray
 from wgsindy.findings import Axis
 from wgsindy.generator import Generator
-from wgsindy.library import library as library_of
+from wgsindy.libraries import library as library_of
 from wgsindy.simulate import EulerMaruyama, Scheme, simulate
 from wgsindy.trajectories import Trajectories
 

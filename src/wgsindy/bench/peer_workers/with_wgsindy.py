@@ -13,7 +13,7 @@ NAMES = ("x", "y")
 
 
 def _terms(task: dict[str, Any]) -> list[str]:
-    from wgsindy.library import monomial_name
+    from wgsindy.libraries import monomial_name
 
     return [monomial_name(row, NAMES) for row in task["powers"].tolist()]
 

@@ -7,7 +7,7 @@ from math import isfinite
 
 import numpy as np
 
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.simulate import EulerMaruyama, ExactLinear, ExactLognormal, KineticSplitting, Scheme
 from wgsindy.zoo import System
 

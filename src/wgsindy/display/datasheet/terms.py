@@ -11,7 +11,7 @@ import numpy as np
 from wgsindy import symbolic
 from wgsindy.display.grid import number
 from wgsindy.generator import Generator
-from wgsindy.library import library
+from wgsindy.libraries import library
 from wgsindy.uncertainty import normal_quantile
 from wgsindy.zoo import System
 

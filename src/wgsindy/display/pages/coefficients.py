@@ -13,7 +13,7 @@ from wgsindy.bench.coefficients import METHODS, TRAJECTORIES
 from wgsindy.display import published
 from wgsindy.display.grid import Grid, number
 from wgsindy.display.pages.page import COLUMN_WIDTH, Content
-from wgsindy.library import library
+from wgsindy.libraries import library
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
