@@ -15,7 +15,7 @@ from wgsindy.trajectories import Trajectories
 
 START = "poly2"
 MOST_ROUNDS = 6
-LEAST_SHARE = 20  # increments for each term, below which a larger library is not tried
+LEAST_SHARE = 100  # increments for each term, below which a larger library is not tried
 
 
 class Chosen(NamedTuple):

@@ -45,6 +45,7 @@ class Sums:
     entry_gram: FloatArray  # (E, K, K)
     entry_cross: FloatArray  # (E, K)
     residual: FloatArray  # (d,) sum of squared residuals over dt
+    impossible: FloatArray  # (d,) samples at which the formula of the noise is not positive
     slack_likelihood: FloatArray  # (d, G) of residuals where noise is low, for each slack tried
     lasting: FloatArray  # (d,) noise of the weighted drift that sums of neighbouring steps keep
     stepwise: FloatArray  # (d,) the same if steps were independent, as weights take them to be
@@ -69,6 +70,7 @@ class NormalPass:
             np.zeros((d, k)),
             np.zeros((e, k, k)),
             np.zeros((e, k)),
+            np.zeros(d),
             np.zeros(d),
             np.zeros((d, len(SLACK_GRID))),
             np.zeros(d),
@@ -96,6 +98,7 @@ class NormalPass:
             total.lasting += lasting.sum(axis=1)
             total.stepwise += precision[own].sum(axis=1)
         for p in range(len(local.steps)):
+            total.impossible[p] += np.count_nonzero(local.noise[tensor.entry_number(p, p)] <= 0)
             self._add_slack(total, p, local, squares[p])
         return total
 
@@ -123,6 +126,7 @@ class NormalPass:
             "entry_gram",
             "entry_cross",
             "residual",
+            "impossible",
             "slack_likelihood",
             "lasting",
             "stepwise",

@@ -168,7 +168,7 @@ def _settle(model: WorkingModel, choice: Choice, run: _Runner) -> tuple[Equation
     """
     earlier: list[Posterior] = []
     for number in range(2, MOST_PASSES + 1):
-        equations = Equations(run(NormalPass(model)), model.basis.from_physical)
+        equations, model = _believed(model, run)
         drift = choice.drift(equations, model.drift)
         entries = choice.entries(equations)
         later = _with_drift(model, equations, choice, drift)
@@ -185,6 +185,23 @@ def _settle(model: WorkingModel, choice: Choice, run: _Runner) -> tuple[Equation
     return equations, model
 
 
+def _believed(model: WorkingModel, run: _Runner) -> tuple[Equations, WorkingModel]:
+    """Run a pass with weights that can be believed.
+
+    A formula that is not positive at some sample is off by more than its size there. Weights that
+    follow it make the drift pass through such samples at any cost, and the next tensor is fitted
+    to what is left of the others. So where it happens, the pass is run again without following.
+    """
+    equations = Equations(run(NormalPass(model)), model.basis.from_physical)
+    fallen = (equations.sums.impossible > 0) & (model.quiet == 0) & (model.least < FIRST_LEAST)
+    if fallen.any():
+        model = replace(
+            model, wary=model.wary | fallen, least=np.where(fallen, FIRST_LEAST, model.least)
+        )
+        equations = Equations(run(NormalPass(model)), model.basis.from_physical)
+    return equations, model
+
+
 def _settled(
     earlier: list[Posterior],
     now: list[Posterior],
@@ -198,7 +215,7 @@ def _settled(
     largest = np.abs(used.entries).max(axis=1, keepdims=True)
     moving = np.abs(later.in_units(used.units).entries - used.entries) > SAME_WEIGHTS * largest
     asked = sums.slack_likelihood.any(axis=1)  # there are samples of low noise
-    change = np.abs(np.log(later.slack / (used.least + used.slack)))
+    change = np.abs(np.log((later.least + later.slack) / (used.least + used.slack)))
     return not (moving.any() or (asked & (change > np.log(SAME_SLACK))).any())
 
 
@@ -228,7 +245,7 @@ def _with_tensor(
     return replace(
         model,
         entries=best_entries(entries, model.quiet) @ equations.change,
-        least=np.full(len(model.units), least),
+        least=np.where(model.wary, FIRST_LEAST, least),
         slack=SLACK_GRID[np.argmax(equations.sums.slack_likelihood, axis=1)],
     )
 

@@ -26,7 +26,8 @@ class WorkingModel:
 
     ``drift (d, K)`` and ``entries (E, K)`` are coefficients of the basis; ``units (d,)`` the mean
     noise of each coordinate; ``least (d,)`` the smallest variance that weights believe, ``slack
-    (d,)`` variance that the entries miss where they are small;
+    (d,)`` variance that the entries miss where they are small; ``wary (d,)`` whose formula was not
+    positive at some sample, so that weights no longer follow it down;
     ``quiet (d,)`` the level of residuals of a coordinate without noise of its own, zero for all
     others; ``jitter (E,)`` the covariance of noise of the observation; ``spread (d,)`` the standard
     deviations of the states; ``lifted (d,)`` says whose mean is corrected for the finite step,
@@ -39,6 +40,7 @@ class WorkingModel:
     entries: FloatArray
     least: FloatArray
     slack: FloatArray
+    wary: BoolArray
     quiet: FloatArray
     jitter: FloatArray
     spread: FloatArray
@@ -61,6 +63,7 @@ class WorkingModel:
             entries=np.zeros((e, k)),
             least=np.ones(d),
             slack=np.zeros(d),
+            wary=np.zeros(d, dtype=bool),
             quiet=np.zeros(d),
             jitter=np.zeros(e),
             spread=spread / units,

@@ -53,6 +53,7 @@ def model_of(
         entries=coefficients(entries) / products[:, None],
         least=np.zeros(d),
         slack=np.linspace(0.01, 0.02, d),
+        wary=np.zeros(d, dtype=bool),
         quiet=np.zeros(d),
         jitter=np.zeros(len(products)),
         spread=np.ones(d),

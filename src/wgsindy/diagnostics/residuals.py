@@ -197,7 +197,7 @@ class ResidualPass:
         for part in np.split(z, np.flatnonzero(~neighbours) + 1):
             for b, length in enumerate(BLOCKS):
                 whole = len(part) // length
-                sums = part[: whole * length].reshape(whole, length, -1).sum(axis=1)
+                sums = part[: whole * length].reshape(whole, length, z.shape[1]).sum(axis=1)
                 total.block_counts[b] += whole
                 total.block_squares[b] += (sums**2).sum(axis=0) / length
 
