@@ -98,7 +98,9 @@ class NormalPass:
             total.lasting += lasting.sum(axis=1)
             total.stepwise += precision[own].sum(axis=1)
         for p in range(len(local.steps)):
-            total.impossible[p] += np.count_nonzero(local.noise[tensor.entry_number(p, p)] <= 0)
+            if not self.model.quiet[p]:
+                noise_of_own = local.noise[tensor.entry_number(p, p)]
+                total.impossible[p] += np.count_nonzero(noise_of_own <= 0)
             self._add_slack(total, p, local, squares[p])
         return total
 

@@ -193,7 +193,7 @@ def _believed(model: WorkingModel, run: _Runner) -> tuple[Equations, WorkingMode
     to what is left of the others. So where it happens, the pass is run again without following.
     """
     equations = Equations(run(NormalPass(model)), model.basis.from_physical)
-    fallen = (equations.sums.impossible > 0) & (model.quiet == 0) & (model.least < FIRST_LEAST)
+    fallen = (equations.sums.impossible > 0) & (model.least < FIRST_LEAST)
     if fallen.any():
         model = replace(
             model, wary=model.wary | fallen, least=np.where(fallen, FIRST_LEAST, model.least)

@@ -163,6 +163,7 @@ def dense_sums(
             total.entry_gram[e] += np.outer(theta, theta) / variance
             total.entry_cross[e] += theta * target / variance
         for p in range(d):
+            total.impossible[p] += a[p, p] <= 0 and not model.quiet[p]
             decided = model.least[p] < likelihood.LOW_NOISE and not model.quiet[p]
             if decided and a[p, p] < likelihood.LOW_NOISE:
                 raised = max(a[p, p], 0.0) + grid

@@ -744,3 +744,25 @@ def test_a_library_that_cannot_carry_the_noise_does_not_make_the_drift_look_sure
     poor, full = (fit(data, terms).coefficients[0] for terms in (["x"], ["1", "x"]))
     assert (poor.target, poor.term) == (full.target, full.term) == ("b1", "x")
     assert poor.std_error == pytest.approx(full.std_error, rel=0.1)
+
+
+def test_weights_do_not_follow_a_formula_below_zero() -> None:
+    """Samples at which the formula of a variance is negative must not get all the weight."""
+    data = system_data("diag_multiplicative")
+    basis, cloud = library("poly2").bind(data.names), survey(data, standardise=True)
+    run = sharp._Runner(data, threads=1, chunk_size=1000)
+    model = recover_sharp(data, basis, cloud, SHARP).model
+    place = model.basis.terms.index("1")
+    lowered = model.entries.copy()
+    lowered[0, place] -= 1.2  # of a mean of about 1, so that few samples stay positive
+    fallen = replace(model, entries=lowered)
+    equations, believed = sharp._believed(fallen, run)
+    assert equations.sums.impossible[0] > 0
+    assert believed.wary.tolist() == [True, False]
+    assert believed.least.tolist() == [sharp.FIRST_LEAST, 0.0]
+    # The pass is that of the model which is handed on, and stays so.
+    again, same = sharp._believed(believed, run)
+    assert same is believed
+    assert np.array_equal(again.sums.drift_gram, equations.sums.drift_gram)
+    # Negative control: a formula that is positive everywhere is followed.
+    assert sharp._believed(model, run)[1] is model

@@ -24,7 +24,9 @@ SYSTEMS = (
     *("rotational_ou", "double_well_transverse", "diag_multiplicative"),
     *("van_der_pol", "heston_logsv"),
 )
-RECIPES = ("sharp", "paper")
+# An error of one fit varies by half of itself, and the two samplings share no increment: 40 seeds
+# tell a difference of 15 %.
+SEEDS = {"sharp": range(1000, 1040), "paper": range(1000, 1010)}
 SAMPLINGS = ("even", "uneven")
 FINE = 20  # steps of the path within a mean step of the samples
 SHAPE = 2.0  # of the gamma distribution: steps vary by 71 % of their mean
@@ -35,15 +37,15 @@ def uneven_cases(scope: Scope) -> list[Case]:
     return [
         Case(EXPERIMENT, system, recipe, seed, options=(("sampling", sampling),))
         for system in scope.of_systems(SYSTEMS)
-        for seed in scope.of_seeds()
-        for recipe in RECIPES
+        for recipe, usual in SEEDS.items()
+        for seed in scope.of_seeds(usual)
         for sampling in SAMPLINGS
     ]
 
 
 @lru_cache(maxsize=1)
 def _fine_paths(name: str, seed: int) -> Trajectories:
-    """The path behind the samples; the cases of a seed come one after the other."""
+    """The path behind the samples; the samplings of a seed come one after the other."""
     system = zoo.get(name)
     return replace(system, dt=system.dt / FINE, steps=system.steps * FINE).simulate(seed)
 
@@ -94,7 +96,7 @@ def summarise(lines: Sequence[Line]) -> list[Row]:
     """One row for each system and recipe."""
     rows = []
     for system in SYSTEMS:
-        for recipe in RECIPES:
+        for recipe in SEEDS:
             results = [
                 [
                     line.result
