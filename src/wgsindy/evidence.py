@@ -127,7 +127,7 @@ class Posterior:
     @property
     def inclusion(self) -> FloatArray:
         """Probability that each term is part of the equation, ``(K,)``."""
-        return np.asarray(self.weights @ self.supports)
+        return np.minimum(self.weights @ self.supports, 1.0)
 
     @property
     def mean(self) -> FloatArray:
