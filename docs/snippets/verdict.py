@@ -1,9 +1,13 @@
 import wgsindy as wg
 
-data = wg.zoo.get("gbm_2d").simulate(seed=0)
-diagnostics = wg.WGSINDy("poly2", "sharp").fit(data).diagnostics_
+# A rotation in x and y, of which only x was recorded.
+data = wg.zoo.get("partial_observation").simulate(seed=0)
+fitted = wg.WGSINDy(library="poly2", recipe="sharp").fit(data)
+diagnostics = fitted.diagnostics_
 
+print("\n".join(fitted.generator_.equations(errors=True)))
 print(diagnostics.summary)
 for finding in diagnostics.findings:
-    print("-", finding.sentence)
-    print(" ", finding.advice)
+    print(f"- {finding.axis}: {finding.sentence}")
+    print(f"  {finding.advice}")
+print(f"memory {diagnostics.memory[0]:.2f}, neighbours {diagnostics.lag_one[0]:.2f}")

@@ -11,7 +11,6 @@ import pytest
 
 import wgsindy
 from wgsindy import errors
-from wgsindy.cli import app
 from wgsindy.findings import Axis
 
 ROOT = Path(__file__).parents[2]
@@ -43,16 +42,6 @@ def pages() -> list[Path]:
     return [DOCS / path for path in found if path.parts[0] not in WITHOUT_SNIPPETS]
 
 
-def _missing_part(text: str) -> str:
-    """Say what the snippet needs and this version does not have yet."""
-    commands = {command.name for command in app.registered_commands}
-    if "wgsindy fit" in text and "fit" not in commands:
-        return "the command `wgsindy fit` is not there yet"
-    if "wg.Change" in text and "Change" not in wgsindy.__all__:
-        return "wgsindy.Change is not there yet"
-    return ""
-
-
 def same_but_for_rounding(found: str, shown: str) -> bool:
     """Whether two texts differ by the last digit of numbers at most."""
     if NUMBER.sub("#", found) != NUMBER.sub("#", shown):
@@ -65,9 +54,6 @@ def same_but_for_rounding(found: str, shown: str) -> bool:
 def test_the_snippet_runs_without_a_warning_and_prints_what_its_page_shows(
     snippet: Path, tmp_path: Path
 ) -> None:
-    missing = _missing_part(snippet.read_text(encoding="utf-8"))
-    if missing:
-        pytest.skip(missing)
     done = runner.run(snippet, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Warning" not in done.stderr
