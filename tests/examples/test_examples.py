@@ -311,12 +311,11 @@ def test_a_special_direction_is_seen() -> None:
     assert max(abs(found - predicted) for _, predicted, found in rows) > 0.5
 
 
-SILENCED = pytest.mark.xfail(reason="the row of my is set to zero, and no finding says so")
 
 
 @pytest.mark.parametrize(
     ("library", "every", "start"),
-    [*(("poly2", k, 0) for k in range(2, 17)), pytest.param("poly3", 8, 3, marks=SILENCED)],
+    [*(("poly2", k, 0) for k in range(2, 17)), ("poly3", 8, 3)],
 )
 def test_both_rows_of_the_tensor_are_found_at_every_step(
     school: wg.Trajectories, thinned: fish_school.Look, library: str, every: int, start: int
