@@ -311,8 +311,6 @@ def test_a_special_direction_is_seen() -> None:
     assert max(abs(found - predicted) for _, predicted, found in rows) > 0.5
 
 
-
-
 @pytest.mark.parametrize(
     ("library", "every", "start"),
     [*(("poly2", k, 0) for k in range(2, 17)), ("poly3", 8, 3)],
