@@ -18,7 +18,7 @@ from wgsindy import WGSINDy, zoo
 from wgsindy.demo import DEMO_SYSTEM, demo_data
 from wgsindy.display.report import write_report
 
-SIZE = {"width": 1400, "height": 1000}
+SIZE = {"width": 1400, "height": 1120}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 60_000  # milliseconds
 

@@ -15,12 +15,14 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 import sympy
+from matplotlib.figure import Figure
 
 from wgsindy import Generator, Trajectories, WGSINDy, zoo
 from wgsindy.arrays import FloatArray
 from wgsindy.changes import Change
 from wgsindy.demo import demo_data
 from wgsindy.diagnostics import Diagnostics, Examination, diagnose
+from wgsindy.display.fitted import fit_figures
 from wgsindy.display.report import render_report, write_report
 from wgsindy.display.report.autocorrelation import autocorrelation
 from wgsindy.display.report.content import NEXT, Origin
@@ -301,7 +303,7 @@ EDGES: dict[str, tuple[Any, Any, str]] = {
     "long_steps": (0.49, 0.51, "below 50 %"),
     "shift": (1.74, 1.76, "below 1.75"),
     "largest_increment": (19.9, 20.1, "below 20"),
-    "condition_number": (9e3, 1.1e4, "below 1e+04"),
+    "condition_number": (9e3, 1.1e4, "below 10000"),
     "repeated_samples": (6, 7, "below 0.1 %"),  # of 6400
     "clipped_fraction": (0.049, 0.051, "below 5 %"),
     "rival_nats": (3.9, 4.1, "below 4"),
@@ -361,6 +363,25 @@ def test_a_drift_that_is_not_identified_has_no_colours(
     strip, curve = Page(weakened(line, "b1")).specs()["field-b1"]["data"]
     assert curve["line"]["color"] == "var(--reference)"
     assert strip["fillcolor"] == "var(--reference-soft)"
+
+
+def test_figures_of_a_fit_mark_what_is_not_identified(
+    demo: tuple[WGSINDy, Trajectories], line: tuple[WGSINDy, Trajectories]
+) -> None:
+    def titles(figure: Figure) -> list[str]:
+        return [axes.get_title() for axes in figure.axes if axes.get_title()]
+
+    plain = fit_figures(demo[0].generator_, demo[1])
+    weak = fit_figures(demo[0].generator_, demo[1], {"b2"})
+    assert titles(plain["overview"]) == []
+    assert titles(weak["overview"]) == ["not identified: $b_{2}$"]
+    assert titles(weak["fields"])[:3] == ["$b_{1}$", "$b_{2}$ (not identified)", "$a_{11}$"]
+    assert "not identified" not in " ".join(titles(plain["fields"]))
+    maps = [axes.collections[0].get_cmap().name for axes in weak["fields"].axes if axes.collections]
+    assert maps[:5] == ["viridis", "Greys", "viridis", "viridis", "viridis"]
+    curves = fit_figures(line[0].generator_, line[1], {"b1"})["fields"]
+    assert titles(curves) == ["$b_{1}$ (not identified)", "$a_{11}$"]
+    assert [axes.lines[0].get_color() for axes in curves.axes] == ["0.5", "C0"]
 
 
 def test_errors_larger_than_the_drift_are_cut_with_a_note() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,7 @@ UNEVEN = 1e-3  # relative spread of the steps above which they are called uneven
 # What a verdict needs beside its findings.
 NEXT: dict[Verdict, str] = {
     "identified": (
-        "Look at the checks, the residuals and the simulated data below before you rely on the "
-        "equations: they show what the verdict rests on."
+        "Look at the checks, the residuals and the simulated data below before you rely on this."
     ),
     "partly identified": "",
     "not identified": (
@@ -52,15 +52,15 @@ class Fact(NamedTuple):
     value: str
 
 
-def capitalised(text: str) -> str:
+def capitalised(text: str, names: Collection[str] = ()) -> str:
     """Begin a sentence with a capital, unless it begins with the name of a coordinate.
 
-    >>> capitalised("the drift of x is not identified.")
+    >>> capitalised("the drift of x is not identified.", ("x", "v"))
     'The drift of x is not identified.'
-    >>> capitalised("v has no noise of its own.")
+    >>> capitalised("v has no noise of its own.", ("x", "v"))
     'v has no noise of its own.'
     """
-    return text[:1].upper() + text[1:] if text.startswith(("the ", "a ")) else text
+    return text if text.split(" ", 1)[0] in names else text[:1].upper() + text[1:]
 
 
 def data_facts(data: Trajectories, unit: str) -> list[Fact]:

@@ -50,6 +50,15 @@ class Measured(NamedTuple):
     values: tuple[Value, ...]
 
 
+def _plain(value: float) -> str:
+    """Write three digits, and numbers of a few thousand in full.
+
+    >>> _plain(0.98765), _plain(10000.0), _plain(2.5e9)
+    ('0.988', '10000', '2.5e+09')
+    """
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
 class Quantity(NamedTuple):
     """How a fact is named, read and judged; an infinite range has no normal values of its own."""
 
@@ -72,8 +81,10 @@ class Quantity(NamedTuple):
         return f"above {low}" if isfinite(self.low) else f"near {self.written(0.0)}"
 
     def written(self, value: float) -> str:
-        """Write a value as a number or as a share."""
-        text = f"{100 * value:.3g} %" if self.share else f"{value:.3g}"
+        """Write a value as a number or as a share; beyond 100 % its size says nothing."""
+        if self.share and abs(value) > 1:
+            return "more than 100 %"
+        text = f"{100 * value:.3g} %" if self.share else _plain(value)
         return text.replace("-", MINUS)
 
     def judged(self, value: float, coordinate: str = "", text: str = "") -> Value:

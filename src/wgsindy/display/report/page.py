@@ -139,7 +139,7 @@ def play(generator: Generator, data: Trajectories, random_state: int, unit: str)
     try:
         rehearsal = rehearse(generator, data, random_state)
     except WgsindyError as error:
-        return Replay([], failure=content.capitalised(str(error)))
+        return Replay([], failure=content.capitalised(str(error), data.names))
     pictures = [
         picture for p in range(data.dimension) for picture in rehearsal_pictures(rehearsal, p, unit)
     ]
