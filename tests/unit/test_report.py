@@ -41,7 +41,7 @@ from wgsindy.display.report.rehearsal import (
 )
 from wgsindy.display.report.residuals import residuals
 from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
-from wgsindy.findings import Axis, Finding
+from wgsindy.findings import Axis, Finding, weak_fields
 from wgsindy.survey import survey
 
 ORIGIN = Origin("A fit", "wgsindy demo", "model.json", ())
@@ -363,6 +363,13 @@ def test_a_drift_that_is_not_identified_has_no_colours(
     strip, curve = Page(weakened(line, "b1")).specs()["field-b1"]["data"]
     assert curve["line"]["color"] == "var(--reference)"
     assert strip["fillcolor"] == "var(--reference-soft)"
+
+
+def test_a_weak_field_is_one_that_the_fit_does_not_allow_for() -> None:
+    weak = Finding(Axis.LOW_SIGNAL, ("b2",), "weak", "Observe for longer.")
+    other = Finding(Axis.COVERAGE, ("b1",), "seen once", "Observe for longer.")
+    assert weak_fields([weak, other]) == {"b2"}
+    assert weak_fields([weak._replace(mended=True), other]) == set()
 
 
 def test_figures_of_a_fit_mark_what_is_not_identified(
@@ -740,7 +747,7 @@ def test_a_coordinate_without_noise_has_no_residuals() -> None:
 
 def test_autocorrelation_is_that_of_a_loop() -> None:
     rng = np.random.default_rng(0)
-    paths = [rng.normal(size=(n, 2)).cumsum(axis=0) for n in (7, 12, 3)]
+    paths = [rng.normal(size=(n, 2)).cumsum(axis=0) for n in (7, 12, 3, 7)]
     paths[1][4, 0] = np.nan
     mean = np.nanmean(np.concatenate(paths), axis=0)
     expected = np.full((9, 2), np.nan)
