@@ -121,13 +121,16 @@ def _fixed_places(figure: Figure) -> Places:
     first = figure.add_subplot(grid[0, 0])
     places = [(row, column) for row in range(5) for column in (0, 1, 4)][1:]
     others = [figure.add_subplot(grid[place], sharex=first, sharey=first) for place in places]
-    for axes in (first, *others):
-        axes.label_outer()
+    panels = np.array([first, *others]).reshape(5, 3)
+    for axes in panels[:-1].ravel():
+        axes.xaxis.set_visible(False)
+    for axes in panels[:, 1:].ravel():
+        axes.yaxis.set_visible(False)
     bars: list[Bars] = [
         ({"cax": figure.add_subplot(grid[row, 2])}, {"cax": figure.add_subplot(grid[row, 5])})
         for row in range(5)
     ]
-    return Places(figure, np.array([first, *others]).reshape(5, 3), bars)
+    return Places(figure, panels, bars)
 
 
 def draw_comparison(
