@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
@@ -38,3 +39,9 @@ class Finding(NamedTuple):
     sentence: str
     advice: str
     mended: bool = False
+
+
+def weak_fields(found: Iterable[Finding]) -> frozenset[str]:
+    """Drift components that do not stand out of the noise, by their names."""
+    weak = (one for one in found if one.axis == Axis.LOW_SIGNAL and not one.mended)
+    return frozenset(name for one in weak for name in one.fields)

@@ -18,12 +18,15 @@ from wgsindy.demo import demo_data
 from wgsindy.display.report import write_report
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
+
+    from wgsindy.diagnostics import Diagnostics
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
 )
-DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 375, "height": 740}
+NARROWEST = {"width": 320, "height": 568}
 PATIENCE = 60_000  # milliseconds; pages are drawn in 1 to 2 seconds on a quiet machine
 TITLE = "<img src=x onerror=alert(1)> & co"
 
@@ -66,6 +69,23 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     return found
 
 
+@pytest.fixture(scope="module")
+def doubtful(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Diagnostics]:
+    """A report of a fit with findings: noise of the observation, and a drift too weak to see."""
+    rng = np.random.default_rng(1)
+    x = np.zeros((6, 1001, 2))
+    for n in range(1000):
+        pull = np.stack([-2 * x[:, n, 0], np.zeros(6)], axis=1)
+        x[:, n + 1] = x[:, n] + pull * 0.02 + rng.normal(0, 0.1, (6, 2))
+    data = Trajectories(list(x + rng.normal(0, 0.03, x.shape)), dt=0.02, names=("mx", "my"))
+    fitted = WGSINDy("poly1", "sharp").fit(data)
+    path = tmp_path_factory.mktemp("doubtful") / "report.html"
+    write_report(
+        path, fitted.generator_, data, fitted.diagnostics_, time_unit="s", mapped=fitted.generator_
+    )
+    return path, fitted.diagnostics_
+
+
 class Visit:
     """An open page, with everything it asked for and complained about."""
 
@@ -101,6 +121,11 @@ class Visit:
             }).map((plot) => plot.id)"""
         )
         return found
+
+    def widths(self) -> tuple[int, int]:
+        """Of the page and of the window: equal if nothing needs sideways scrolling."""
+        wide, view = self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        return wide, view
 
     def hidden_sections(self) -> list[str]:
         found: list[str] = self.page.evaluate(
@@ -166,10 +191,10 @@ def test_the_contents_work_by_mouse_and_by_keyboard(
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className") == "skip"
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.hash") == "#equations"
+        assert page.evaluate("document.activeElement.hash") == "#verdict"
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
-        assert page.url.endswith("#coefficients")
+        assert page.url.endswith("#equations")
         summary = page.locator("#equations summary")
         summary.focus()
         page.keyboard.press("Enter")
@@ -183,9 +208,63 @@ def test_a_phone_needs_no_sideways_scrolling(
     with Visit(
         browser, reports[dimension], viewport=PHONE, is_mobile=True, has_touch=True
     ) as visit:
-        wide, view = visit.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        assert wide <= view == PHONE["width"]
+        for size in (PHONE, NARROWEST):
+            visit.page.set_viewport_size({"width": size["width"], "height": size["height"]})
+            visit.page.wait_for_timeout(1000)
+            assert visit.widths() == (size["width"], size["width"])
         assert visit.undrawn() == []
+
+
+def test_the_cards_tell_what_to_do_on_every_screen(
+    browser: Browser, doubtful: tuple[Path, Diagnostics]
+) -> None:
+    page, diagnostics = doubtful
+    assert len(diagnostics.findings) >= 2
+    for size in (DESKTOP, PHONE):
+        with Visit(browser, page, viewport=size) as visit:
+            summary, cards = visit.page.locator(".summary"), visit.page.locator(".finding")
+            assert summary.inner_text() == diagnostics.summary
+            assert size_of(summary) > 1.25 * size_of(cards.first)
+            shown = cards.all_inner_texts()
+            for text, finding in zip(shown, diagnostics.findings, strict=True):
+                assert str(finding.axis).lower() in text.lower()
+                assert finding.sentence[1:] in text
+                assert finding.advice in text
+                assert ("the fit allows for it" in text) == finding.mended
+            boxes = [card.bounding_box() for card in cards.all()]
+            columns = {round(box["x"]) for box in boxes if box}
+            assert len(columns) == (2 if size is DESKTOP else 1)
+            assert visit.widths() == (size["width"], size["width"])
+
+
+def size_of(place: Locator) -> float:
+    """Height of its letters, in pixels."""
+    return float(place.evaluate("(element) => parseFloat(getComputedStyle(element).fontSize)"))
+
+
+def test_the_table_of_checks_is_read_without_scrolling(
+    browser: Browser, doubtful: tuple[Path, Diagnostics]
+) -> None:
+    for size in (DESKTOP, PHONE):
+        with Visit(browser, doubtful[0], viewport=size) as visit:
+            rows = visit.page.locator("#checks tbody tr")
+            assert rows.count() == 17
+            for row in rows.all():
+                box = row.bounding_box()
+                assert box
+                assert box["x"] >= 0
+                assert box["x"] + box["width"] <= size["width"]
+                # On a phone the name has a line of its own.
+                name, value = row.locator("th").bounding_box(), row.locator("td").first
+                other = value.bounding_box()
+                assert name
+                assert other
+                beside = other["y"] < name["y"] + name["height"] / 2
+                assert beside == (size is DESKTOP)
+            odd = visit.page.locator("#checks .outside")
+            assert odd.count() >= 1
+            weight = odd.first.evaluate("(element) => getComputedStyle(element).fontWeight")
+            assert int(weight) >= 600
 
 
 def test_a_formula_wider_than_a_phone_scrolls_by_itself(browser: Browser, tmp_path: Path) -> None:
@@ -194,8 +273,7 @@ def test_a_formula_wider_than_a_phone_scrolls_by_itself(browser: Browser, tmp_pa
     diagnostics = WGSINDy("poly1").fit(data).diagnostics_
     write_report(tmp_path / "report.html", system.generator, data, diagnostics)
     with Visit(browser, tmp_path / "report.html", viewport=PHONE, is_mobile=True) as visit:
-        wide, view = visit.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        assert wide <= view == PHONE["width"]
+        assert visit.widths() == (PHONE["width"], PHONE["width"])
         inside = (
             "[...document.querySelectorAll('.right')].some((e) => e.scrollWidth > e.clientWidth)"
         )
@@ -260,6 +338,8 @@ def test_paper_is_white_complete_and_wide_enough(
         page.emulate_media(media="print")
         assert visit.hidden_sections() == []
         assert not page.locator("nav").is_visible()
+        assert page.locator(".summary").is_visible()
+        assert page.locator("#checks thead").is_visible()
 
 
 def test_without_javascript_the_words_and_numbers_are_there(

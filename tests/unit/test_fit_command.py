@@ -90,7 +90,7 @@ def test_a_fit_prints_and_writes_everything(wgsindy: Command, tmp_path: Path) ->
     for equation in model.equations(errors=True):
         assert f"  {equation}" in lines
         assert "±" in equation or equation.endswith("= 0")
-    assert "The generator is identified." in lines
+    assert "The generator is identified: nothing was found that limits it." in lines
     assert lines[-1] == "Open mine-wgsindy/report.html in a browser."
     table = list(csv.DictReader(io.StringIO((folder / "coefficients.csv").read_text())))
     assert [(row["target"], row["term"], float(row["value"])) for row in table] == [
@@ -334,6 +334,28 @@ def test_a_logarithm_is_fitted_and_mapped_back(
     assert Generator.load("price-wgsindy/fitted-model.json").names == ("log_x",)
     told = wgsindy("fit", "price.csv", "--library", "poly1", "--force", *option).out
     assert all(f"  {text}\n" in told for text in [*fit["equations"], *result["equations"]])
+
+
+def test_the_report_is_given_unit_and_mapped_equations(
+    wgsindy: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, Any] = {}
+
+    def write_page(path: Path, fitted: Generator, *_: Any, **more: Any) -> None:
+        given.update(more, fitted=fitted)
+
+    monkeypatch.setattr("wgsindy.display.fitted.fit_figures", lambda *_: {})
+    monkeypatch.setattr("wgsindy.display.report.write_report", write_page)
+    Path("price.csv").write_text(csv_text(positive_data()))
+    fit = ("fit", "price.csv", "--library", "poly1")
+    assert wgsindy(*fit, "--log", "x", "--time-unit", "minutes").code == 0
+    assert (given["fitted"].names, given["mapped"].names) == (("log_x",), ("x",))
+    assert given["time_unit"] == "min"
+    assert wgsindy(*fit, "--force", "--unit", "s", "--time-unit", "min").code == 0
+    assert given["time_unit"] == "s"
+    assert given["mapped"] is None
+    assert wgsindy(*fit, "--force").code == 0
+    assert given["time_unit"] == ""
 
 
 def test_a_drift_that_was_not_found_is_not_passed_off_as_one(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -15,16 +15,21 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 import sympy
+from matplotlib.figure import Figure
 
 from wgsindy import Generator, Trajectories, WGSINDy, zoo
 from wgsindy.arrays import FloatArray
+from wgsindy.changes import Change
 from wgsindy.demo import demo_data
+from wgsindy.diagnostics import Diagnostics, Examination, diagnose
+from wgsindy.display.fitted import fit_figures
 from wgsindy.display.report import render_report, write_report
 from wgsindy.display.report.autocorrelation import autocorrelation
-from wgsindy.display.report.content import ADVICE, Origin
+from wgsindy.display.report.content import NEXT, Origin
 from wgsindy.display.report.coverage import relative_errors
 from wgsindy.display.report.flow import arrow_outlines, ellipse_outlines
-from wgsindy.display.report.formulas import equations
+from wgsindy.display.report.formulas import equations, term_formula
+from wgsindy.display.report.measured import measured
 from wgsindy.display.report.page import as_json, package_text, packed_plotly, unwritten
 from wgsindy.display.report.planes import planes
 from wgsindy.display.report.rehearsal import (
@@ -35,7 +40,9 @@ from wgsindy.display.report.rehearsal import (
     rehearse,
 )
 from wgsindy.display.report.residuals import residuals
-from wgsindy.errors import DataError, SimulationError
+from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
+from wgsindy.findings import Axis, Finding, weak_fields
+from wgsindy.survey import survey
 
 ORIGIN = Origin("A fit", "wgsindy demo", "model.json", ())
 LARGEST_PAGE = 5_000_000
@@ -49,6 +56,7 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.headings: list[int] = []
         self.rows: dict[tuple[str, str], list[float]] = {}
+        self.facts: dict[str, list[float]] = {}
         self.scripts: dict[str, str] = {}
         self._row: list[float] | None = None
         self._script = ""
@@ -65,6 +73,8 @@ class Page(HTMLParser):
             self._row = self.rows.setdefault(
                 (str(found["data-target"]), str(found["data-term"])), []
             )
+        if tag == "tr" and "data-fact" in found:
+            self._row = self.facts.setdefault(str(found["data-fact"]), [])
         if tag == "data" and self._row is not None:
             self._row.append(float(str(found["value"])))
         self._script = str(found.get("id", "")) if tag == "script" else ""
@@ -180,6 +190,11 @@ def test_terms_are_written_by_their_own_names() -> None:
     assert "<mi>volume</mi><mi>2</mi></msub>" in second.terms[0]
 
 
+def test_symbols_of_several_letters_are_kept_apart_in_products() -> None:
+    assert "<mi>mx</mi><mo>&sdot;</mo><mi>my</mi>" in term_formula("mx*my", ("mx", "my"))
+    assert "<mi>x</mi><mo>&InvisibleTimes;</mo><mi>y</mi>" in term_formula("x*y", ("x", "y"))
+
+
 def test_small_terms_stand_apart_from_the_written_ones(
     demo: tuple[WGSINDy, Trajectories],
 ) -> None:
@@ -194,16 +209,68 @@ def test_small_terms_stand_apart_from_the_written_ones(
         assert count == (0 if texts[target] == "0" else len(re.split(r" [+-] ", texts[target])))
 
 
-def test_the_sentences_of_the_verdict_are_on_the_page() -> None:
+def driftless() -> tuple[WGSINDy, Trajectories]:
     noise, _ = euler(np.zeros_like, half, [0.0, 0.0], paths=4, steps=500, dt=0.01, seed=3)
     fitted = WGSINDy("poly1", "sharp").fit(noise)
     assert fitted.diagnostics_.verdict == "not identified"
+    return fitted, noise
+
+
+def test_the_summary_and_every_finding_with_its_advice_are_on_the_page() -> None:
+    fitted, noise = driftless()
     text = rendered((fitted, noise))
-    assert "Drift: not identified." in text
-    assert ADVICE["not identified"] in text
-    for reason in fitted.diagnostics_.reasons:
-        assert reason[1:] in text
-    assert "sureness-0-1" in Page(text).ids()
+    assert f'<p class="summary">{fitted.diagnostics_.summary}</p>' in text
+    assert NEXT["not identified"] in text
+    cards = findings_of(text)
+    assert len(cards) == len(fitted.diagnostics_.findings) == 2
+    for card, finding in zip(cards, fitted.diagnostics_.findings, strict=True):
+        assert finding.axis[1:] in card
+        assert finding.sentence[1:] in card
+        assert finding.advice in card
+        assert [f"<mi>b</mi><mn>{name[1:]}</mn>" in card for name in finding.fields] == [True]
+        assert "the fit allows for it" not in card
+
+
+def findings_of(text: str) -> list[str]:
+    return re.findall(r'<li class="finding.*?</li>', text, re.DOTALL)
+
+
+def test_what_the_fit_allows_for_is_marked_and_kept_from_becoming_markup(
+    line: tuple[WGSINDy, Trajectories],
+) -> None:
+    fitted, data = line
+    found = (
+        Finding(Axis.NOISE, ("a11",), "<b>one</b>", "Do <i>this</i>.", mended=True),
+        Finding(Axis.COVERAGE, ("b1",), "the two", "Do that."),
+    )
+    worried = replace(fitted.diagnostics_, findings=found)
+    mended, open_one = findings_of(render_report(fitted.generator_, data, worried, ORIGIN))
+    assert "the fit allows for it" in mended
+    assert "&lt;b&gt;one&lt;/b&gt;" in mended
+    assert "&lt;i&gt;this&lt;/i&gt;" in mended
+    assert "<strong>Observation noise</strong>" in mended
+    assert "the fit allows for it" not in open_one
+    assert "The two" in open_one
+
+
+def test_a_recipe_without_a_verdict_still_shows_its_findings() -> None:
+    data, _ = euler(well, half, [0.5], paths=3, steps=300, dt=0.01, seed=1)
+    stuck = Trajectories([np.repeat(path, 2, axis=0) for path in data], 0.005)
+    with pytest.warns(RepeatedSamplesWarning):
+        fitted = WGSINDy("poly3").fit(stuck)
+    text = rendered((fitted, stuck))
+    assert NEXT["not assessed"].replace("'", "&#39;") in text
+    assert any("Stalled sensor" in card for card in findings_of(text))
+    facts = Page(text).facts
+    for fact in ("drift_signal", "drift_error", "clipped_fraction", "rival_nats"):
+        assert facts[fact] == []
+        row = re.findall(f'<tr data-fact="{fact}">.*?</tr>', text)[0]
+        assert "needs recipe=&#39;sharp&#39;" in row
+
+
+def test_the_error_of_no_drift_at_all_is_not_drawn() -> None:
+    fitted, noise = driftless()
+    assert "sureness-0-1" in Page(rendered((fitted, noise))).ids()
     none = replace(
         fitted.generator_, drift_coefficients=np.zeros_like(fitted.generator_.drift_coefficients)
     )
@@ -211,19 +278,187 @@ def test_the_sentences_of_the_verdict_are_on_the_page() -> None:
     assert "sureness-0-1" not in Page(still).ids()
 
 
-def test_cautions_follow_the_diagnostics(line: tuple[WGSINDy, Trajectories]) -> None:
-    fitted, data = line
-    words = {
-        "repeated_samples": (7, "7 samples repeat"),
-        "largest_increment": (55.5, "55.5 times the typical"),
-        "clipped_fraction": (0.031, "At 3.1 % of the samples"),
-        "condition_number": (3e5, "number of the library on the data is 3e+05"),
-    }
-    calm = rendered(line)
-    for name, (value, sentence) in words.items():
-        worried = replace(fitted.diagnostics_, **{name: value})  # type: ignore[arg-type]
-        assert sentence not in calm
-        assert sentence in render_report(fitted.generator_, data, worried, ORIGIN)
+def test_the_table_of_checks_holds_every_fact(
+    demo: tuple[WGSINDy, Trajectories], demo_text: str
+) -> None:
+    found, diagnostics = Page(demo_text).facts, demo[0].diagnostics_
+    told = {"n_increments", "n_rows", "n_terms", "noiseless", "rival", "verdict", "findings"}
+    assert set(found) == {field.name for field in fields(Diagnostics)} - told
+    for fact, values in found.items():
+        expected = getattr(diagnostics, fact)
+        assert values == ([*expected] if isinstance(expected, tuple) else [expected]), fact
+    assert f"{diagnostics.rival}: " in demo_text
+
+
+# Of each fact a value just inside of what is normal, one just outside, and how the page names it.
+EDGES: dict[str, tuple[Any, Any, str]] = {
+    "residual_variance": ((1.19,), (1.21,), "0.8 to 1.2"),
+    "excess_kurtosis": ((0.99,), (1.01,), "below 1"),
+    "lag_one": ((-0.019,), (-0.021,), "above \N{MINUS SIGN}0.02"),
+    "memory": ((0.099,), (0.101,), "below 0.1"),
+    "low_noise": ((0.149,), (0.151,), "below 15 %"),
+    "drift_signal": ((4.01,), (3.99,), "above 4"),
+    "drift_error": ((0.49,), (0.51,), "below 50 %"),
+    "singular": (0.49, 0.51, "below 50 %"),
+    "long_steps": (0.49, 0.51, "below 50 %"),
+    "shift": (1.74, 1.76, "below 1.75"),
+    "largest_increment": (19.9, 20.1, "below 20"),
+    "condition_number": (9e3, 1.1e4, "below 10000"),
+    "repeated_samples": (6, 7, "below 0.1 %"),  # of 6400
+    "clipped_fraction": (0.049, 0.051, "below 5 %"),
+    "rival_nats": (3.9, 4.1, "below 4"),
+}
+
+
+@pytest.mark.parametrize("fact", EDGES)
+def test_values_outside_of_what_is_normal_stand_out(
+    fact: str, line: tuple[WGSINDy, Trajectories]
+) -> None:
+    *values, normal = EDGES[fact]
+    diagnostics = replace(line[0].diagnostics_, rival="roots")
+    for value, expected in zip(values, (True, False), strict=True):
+        changed = replace(diagnostics, **{fact: value})
+        (row,) = (row for row in measured(changed, ("x",), 8) if row.fact == fact)
+        assert [item.normal for item in row.values] == [expected]
+        assert row.normal == normal
+
+
+def test_what_cannot_be_known_is_a_dash_with_its_reason(
+    line: tuple[WGSINDy, Trajectories],
+) -> None:
+    silent = replace(
+        line[0].diagnostics_,
+        residual_variance=(float("nan"),),
+        low_noise=(1.0,),
+        noiseless=("x",),
+        drift_error=(float("inf"),),
+    )
+    rows = {row.fact: row.values[0] for row in measured(silent, ("x",), 1)}
+    assert rows["residual_variance"].missing == rows["low_noise"].missing == "no noise"
+    assert rows["drift_error"].missing == "no drift was found"
+    assert rows["holdout"].missing == "there is one trajectory only"
+    assert rows["shift"].missing == ""
+    text = render_report(line[0].generator_, line[1], silent, ORIGIN)
+    row = re.findall('<tr data-fact="residual_variance">.*?</tr>', text)[0]
+    assert "&ndash;" in row
+    assert "no noise" in row
+
+
+def test_a_drift_that_is_not_identified_has_no_colours(
+    demo: tuple[WGSINDy, Trajectories], line: tuple[WGSINDy, Trajectories], demo_text: str
+) -> None:
+    def weakened(case: tuple[WGSINDy, Trajectories], field: str) -> str:
+        found = (Finding(Axis.LOW_SIGNAL, (field,), "weak", "Observe for longer."),)
+        worried = replace(case[0].diagnostics_, findings=found)
+        return render_report(case[0].generator_, case[1], worried, ORIGIN)
+
+    text = weakened(demo, "b2")
+    before, after = Page(demo_text).specs(), Page(text).specs()
+    assert "b2, drift of y (not identified)" in text
+    assert "Drift in x and y (b2 not identified)" in text
+    assert "not identified)" not in demo_text
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {"field-b2"}
+    assert after["field-b2"]["data"][0]["colorscale"][1][1] == "var(--pale)"
+    strip, curve = Page(weakened(line, "b1")).specs()["field-b1"]["data"]
+    assert curve["line"]["color"] == "var(--reference)"
+    assert strip["fillcolor"] == "var(--reference-soft)"
+
+
+def test_a_weak_field_is_one_that_the_fit_does_not_allow_for() -> None:
+    weak = Finding(Axis.LOW_SIGNAL, ("b2",), "weak", "Observe for longer.")
+    other = Finding(Axis.COVERAGE, ("b1",), "seen once", "Observe for longer.")
+    assert weak_fields([weak, other]) == {"b2"}
+    assert weak_fields([weak._replace(mended=True), other]) == set()
+
+
+def test_figures_of_a_fit_mark_what_is_not_identified(
+    demo: tuple[WGSINDy, Trajectories], line: tuple[WGSINDy, Trajectories]
+) -> None:
+    def titles(figure: Figure) -> list[str]:
+        return [axes.get_title() for axes in figure.axes if axes.get_title()]
+
+    plain = fit_figures(demo[0].generator_, demo[1])
+    weak = fit_figures(demo[0].generator_, demo[1], {"b2"})
+    assert titles(plain["overview"]) == []
+    assert titles(weak["overview"]) == ["not identified: $b_{2}$"]
+    assert titles(weak["fields"])[:3] == ["$b_{1}$", "$b_{2}$ (not identified)", "$a_{11}$"]
+    assert "not identified" not in " ".join(titles(plain["fields"]))
+    maps = [axes.collections[0].get_cmap().name for axes in weak["fields"].axes if axes.collections]
+    assert maps[:5] == ["viridis", "Greys", "viridis", "viridis", "viridis"]
+    curves = fit_figures(line[0].generator_, line[1], {"b1"})["fields"]
+    assert titles(curves) == ["$b_{1}$ (not identified)", "$a_{11}$"]
+    assert [axes.lines[0].get_color() for axes in curves.axes] == ["0.5", "C0"]
+
+
+def test_errors_larger_than_the_drift_are_cut_with_a_note() -> None:
+    fitted, noise = driftless()
+    text = rendered((fitted, noise))
+    image = Page(text).specs()["sureness-0-1"]["data"][0]
+    true = 100 * relative_errors(fitted.generator_, noise, corners(image))
+    assert true.max() > 150
+    np.testing.assert_allclose(np.ravel(image["z"]), np.minimum(true, 100), rtol=1e-3)
+    assert image["zmax"] == 100
+    assert np.ravel(image["text"])[int(np.argmax(true))] == "more than 100 %"
+    assert "end at 100 %" in text
+
+
+def corners(image: dict[str, Any]) -> FloatArray:
+    x, y = np.meshgrid(image["x"], image["y"])
+    return np.stack([x.ravel(), y.ravel()], axis=1)
+
+
+def test_coverage_counts_every_sample_and_marks_the_cells_without(
+    demo: tuple[WGSINDy, Trajectories], demo_text: str
+) -> None:
+    empty, strokes, filled, frame = Page(demo_text).specs()["coverage-0-1"]["data"]
+    counts = np.array(filled["customdata"])
+    assert counts.sum() == len(demo[1].states)
+    marked = np.array([[value is not None for value in row] for row in empty["z"]])
+    assert (marked == (counts == 0)).all()
+    assert len(strokes["x"]) == 3 * marked.sum()
+    low, high = demo[1].states.min(axis=0), demo[1].states.max(axis=0)
+    # There is something beyond the data on every side, and it is marked.
+    for side in (marked[0], marked[-1], marked[:, 0], marked[:, -1]):
+        assert side.all()
+    assert filled["x"][0] < low[0] < high[0] < filled["x"][-1]
+    central = np.percentile(demo[1].states, (2, 98), axis=0)
+    np.testing.assert_allclose([min(frame["x"]), max(frame["x"])], central[:, 0], rtol=1e-3)
+    np.testing.assert_allclose([min(frame["y"]), max(frame["y"])], central[:, 1], rtol=1e-3)
+
+
+def test_coverage_of_a_line_marks_what_lies_beyond(line: tuple[WGSINDy, Trajectories]) -> None:
+    left, right, bars = Page(rendered(line)).specs()["coverage-0"]["data"]
+    states = line[1].states
+    assert sum(bars["y"]) == len(states)
+    assert max(left["x"]) == pytest.approx(states.min(), rel=1e-3)
+    assert min(right["x"]) == pytest.approx(states.max(), rel=1e-3)
+
+
+def test_times_carry_their_unit(line: tuple[WGSINDy, Trajectories], demo_text: str) -> None:
+    text = rendered(line, ORIGIN._replace(time_unit="years"))
+    specs = Page(text).specs()
+    assert specs["rehearsal-path-0"]["layout"]["xaxis"]["title"]["text"] == "time (years)"
+    assert specs["rehearsal-memory-0"]["layout"]["xaxis"]["title"]["text"] == "time apart (years)"
+    assert '<th scope="row">Time step</th><td>0.01 years</td>' in text
+    assert '<th scope="row">Observed time</th><td>64 years</td>' in text
+    plain = rendered(line)
+    assert "years" not in plain
+    assert '<th scope="row">Time step</th><td>0.01</td>' in plain
+    assert "units of time. Pale ones" in demo_text
+
+
+def test_equations_of_the_original_states_stand_beside_the_fitted_ones(
+    line: tuple[WGSINDy, Trajectories], demo_text: str
+) -> None:
+    change = Change.parse("x = log(price)", ("price",))
+    mapped = change.undo(line[0].generator_, None)
+    text = rendered(line, ORIGIN._replace(mapped=mapped))
+    (part,) = re.findall('<section id="original".*?</section>', text, re.DOTALL)
+    for equation in mapped.equations(errors=True):
+        assert equation in part
+    assert part.count('class="equation"') == 2
+    assert 'id="original"' not in demo_text
 
 
 HOSTILE = "</script><script>alert('&1')</script><b onclick=\"x\">{{ 7 * 7 }}"
@@ -341,12 +576,12 @@ def test_images_show_the_fields(demo: tuple[WGSINDy, Trajectories], demo_text: s
     np.testing.assert_allclose(np.ravel(image["customdata"]), widths, rtol=2e-3)
 
 
-def test_every_field_has_a_scale_of_its_own(line: tuple[WGSINDy, Trajectories]) -> None:
+def test_every_field_has_a_scale_of_its_own() -> None:
     x, y = sympy.symbols("x y")
     truth = Generator.from_sympy(("x", "y"), [1000 * x, y], [[1e6, 0], [0, 1 + y**2]])
     rng = np.random.default_rng(0)
     data = Trajectories([rng.normal(size=(200, 2)).cumsum(axis=0)], dt=0.01)
-    specs = Page(render_report(truth, data, line[0].diagnostics_, ORIGIN)).specs()
+    specs = Page(render_report(truth, data, examined(truth, data), ORIGIN)).specs()
     ranges = {
         name: (spec["data"][0]["zmin"], spec["data"][0]["zmax"])
         for name, spec in specs.items()
@@ -413,6 +648,14 @@ def test_outlines_of_ellipses_satisfy_their_equation() -> None:
     assert np.abs(flat[:, 0]).max() == pytest.approx(1)
 
 
+def examined(generator: Generator, data: Trajectories) -> Diagnostics:
+    """The facts about any generator."""
+    cloud = survey(data, standardise=True)
+    return diagnose(
+        Examination(data, cloud, generator, rows=data.n_increments, condition=1.0, corrected=False)
+    )
+
+
 def test_residuals_are_the_noise_that_was_put_in() -> None:
     def noise(x: FloatArray) -> FloatArray:
         return np.stack([0.5 * np.ones(len(x)), np.sqrt(1 + x[:, 0] ** 2)], axis=1)
@@ -428,9 +671,9 @@ def test_residuals_are_the_noise_that_was_put_in() -> None:
     memory = found.autocorrelation()
     paths = shocks.reshape(3, 200, 2)
     np.testing.assert_allclose(memory, autocorrelation(list(paths), 30), atol=1e-9)
-    moments = {moment.name: moment for moment in found.moments(0, float(memory[1, 0]))}
+    moments = {moment.name: moment for moment in found.moments(0, examined(truth, data))}
     assert moments["mean"].value == pytest.approx(shocks[:, 0].mean())
-    assert moments["standard deviation"].value == pytest.approx(shocks[:, 0].std())
+    assert moments["variance"].value == pytest.approx(np.mean(shocks[:, 0] ** 2))
     profile = found.profile(1, along=0)
     assert profile.counts.sum() == 600
     assert np.average(profile.mean, weights=profile.counts) == pytest.approx(shocks[:, 1].mean())
@@ -452,17 +695,42 @@ def test_residuals_know_the_step_of_their_own_path() -> None:
 def test_wrong_equations_fail_their_checks() -> None:
     data, _ = euler(lambda x: -x, half, [0.0], paths=8, steps=2000, dt=0.01, seed=2)
     x = sympy.Symbol("x")
-    names = ("mean", "standard deviation", "correlation of neighbours")
+    names = ("mean", "variance", "correlation of neighbours")
 
     def verdicts(drift: Any, variance: float) -> dict[str, bool]:
-        found = residuals(Generator.from_sympy(("x",), [drift], [[variance]]), data)
-        moments = found.moments(0, float(found.autocorrelation()[1, 0]))
+        generator = Generator.from_sympy(("x",), [drift], [[variance]])
+        moments = residuals(generator, data).moments(0, examined(generator, data))
         return {item.name: item.expected for item in moments if item.name in names}
 
     # A fixed seed; three intervals of 95 % fail together or alone in 14 of 100 right fits.
     assert all(verdicts(-x, 0.25).values())
-    assert not verdicts(-x, 0.3)["standard deviation"]
+    assert not verdicts(-x, 0.3)["variance"]
     assert not verdicts(2 - x, 0.25)["mean"]
+
+
+def test_residuals_agree_with_the_diagnostics() -> None:
+    """Low-noise and repeated samples are left out of both; what is left has the same moments."""
+
+    def noise(x: FloatArray) -> FloatArray:
+        return np.abs(x)
+
+    data, _ = euler(lambda x: 0.5 - x, noise, [1.0], paths=4, steps=2000, dt=0.01, seed=9)
+    paths = [np.insert(path, [50, 50, 700], path[[50, 50, 700]], axis=0) for path in data]
+    stuck = Trajectories(paths, 0.01)
+    x = sympy.Symbol("x")
+    truth = Generator.from_sympy(("x",), [0.5 - x], [[x**2]])
+    seen, found = examined(truth, stuck), residuals(truth, stuck)
+    assert seen.repeated_samples == 12
+    values = found.of(0)
+    assert 0 < len(values) < len(found.values) == stuck.n_increments - 12
+    assert 1 - len(values) / len(found.values) == pytest.approx(seen.low_noise[0])
+    assert np.mean(values**2) == pytest.approx(seen.residual_variance[0])
+    kurtosis = np.mean(values**4) / np.mean(values**2) ** 2 - 3
+    assert kurtosis == pytest.approx(seen.excess_kurtosis[0])
+    # The autocorrelation is one about the mean, whose square is of order 1 / n.
+    lag_one = found.autocorrelation()[1, 0]
+    share = len(values) / len(found.values)
+    assert lag_one * share == pytest.approx(seen.lag_one[0], abs=20 / len(values))
 
 
 def test_a_coordinate_without_noise_has_no_residuals() -> None:
@@ -479,7 +747,7 @@ def test_a_coordinate_without_noise_has_no_residuals() -> None:
 
 def test_autocorrelation_is_that_of_a_loop() -> None:
     rng = np.random.default_rng(0)
-    paths = [rng.normal(size=(n, 2)).cumsum(axis=0) for n in (7, 12, 3)]
+    paths = [rng.normal(size=(n, 2)).cumsum(axis=0) for n in (7, 12, 3, 7)]
     paths[1][4, 0] = np.nan
     mean = np.nanmean(np.concatenate(paths), axis=0)
     expected = np.full((9, 2), np.nan)

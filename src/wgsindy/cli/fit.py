@@ -142,6 +142,7 @@ def fit(
         outcome = fitted(
             reading,
             source=label(data),
+            time_unit=known_unit(unit, time_unit),
             changes=changes,
             every=every,
             library=as_library(library or ["auto"]),
@@ -165,6 +166,7 @@ def fitted(
     reading: Reading,
     *,
     source: str,
+    time_unit: str,
     changes: Sequence[str],
     every: int,
     **estimator: Any,
@@ -191,7 +193,15 @@ def fitted(
         fitted=model.generator_,
         generator=generator,
         diagnostics=model.diagnostics_,
+        time_unit=time_unit,
     )
+
+
+def known_unit(unit: str | None, time_unit: str | None) -> str:
+    """Name the unit of time in the result: the one asked for, else that of the column."""
+    from wgsindy.files.units import checked_unit
+
+    return checked_unit(unit or time_unit, "unit") or ""
 
 
 def changed(text: str, data: Any) -> tuple[Change, Any]:

@@ -47,6 +47,7 @@ class Outcome:
     fitted: Generator
     generator: Generator
     diagnostics: Diagnostics
+    time_unit: str = ""
 
     @property
     def change_text(self) -> str:
@@ -59,18 +60,19 @@ def write(outcome: Outcome, folder: Path, *, title: str, command: str, shown: bo
     from wgsindy.display.fitted import coefficients_csv, fit_figures
     from wgsindy.display.report import write_report
     from wgsindy.display.style import page_style, save_picture
+    from wgsindy.findings import weak_fields
 
     outcome.generator.save(folder / MODEL)
     if outcome.changes:
         outcome.fitted.save(folder / FITTED_MODEL)
     (folder / TABLE).write_text(coefficients_csv(outcome.generator.coefficients))
     with stage("drawing", shown=shown), page_style():
-        for name, figure in fit_figures(outcome.fitted, outcome.data).items():
+        weak = weak_fields(outcome.diagnostics.findings)
+        for name, figure in fit_figures(outcome.fitted, outcome.data, weak).items():
             save_picture(figure, folder / f"{name}.png", dpi=150)
     notes = [remark.sentence for remark in outcome.remarks]
     if outcome.changes:
-        notes.append(f"Fitted in {outcome.change_text}. In the states of the file:")
-        notes += outcome.generator.equations(errors=True)
+        notes.append(f"Fitted in {outcome.change_text}.")
     with stage("writing the report", shown=shown):
         write_report(
             folder / REPORT,
@@ -81,6 +83,8 @@ def write(outcome: Outcome, folder: Path, *, title: str, command: str, shown: bo
             command=command,
             model_file=FITTED_MODEL if outcome.changes else MODEL,
             notes=notes,
+            time_unit=outcome.time_unit,
+            mapped=outcome.generator if outcome.changes else None,
         )
 
 

@@ -8,7 +8,7 @@ from wgsindy.arrays import FloatArray
 from wgsindy.diagnostics.checks import LEAST_SIGNAL, findings
 from wgsindy.diagnostics.examination import Examination
 from wgsindy.diagnostics.facts import Diagnostics
-from wgsindy.findings import Axis, Finding, Verdict
+from wgsindy.findings import Finding, Verdict, weak_fields
 from wgsindy.symbolic import field_names
 
 
@@ -46,11 +46,9 @@ def diagnose(seen: Examination) -> Diagnostics:
 
 
 def _verdict(found: tuple[Finding, ...], dimension: int) -> Verdict:
-    unmended = [finding for finding in found if not finding.mended]
-    weak = {name for one in unmended if one.axis == Axis.LOW_SIGNAL for name in one.fields}
-    if weak >= set(field_names(dimension)[0]):
+    if weak_fields(found) >= set(field_names(dimension)[0]):
         return "not identified"
-    return "partly identified" if unmended else "identified"
+    return "identified" if all(finding.mended for finding in found) else "partly identified"
 
 
 def _plain(values: FloatArray) -> tuple[float, ...]:

@@ -26,6 +26,31 @@ NEARLY_SINGULAR = 0.1  # smallest eigenvalue of the correlations; |rho| > 0.9 of
 LONG_STEP = 0.1  # share of the way back to rest that one step covers
 
 
+def moving(chunk: Chunk) -> Chunk:
+    """Leave out samples that repeat."""
+    kept = chunk.increments.any(axis=1)
+    return Chunk(chunk.states[kept], chunk.increments[kept], chunk.dt[kept], chunk.trajectory[kept])
+
+
+def noise_level(cloud: Cloud) -> FloatArray:
+    """Mean noise ``(d,)`` of the data, in physical units: what a sample's own is measured by."""
+    return cloud.variation * cloud.frame.scale**2
+
+
+def standardised(
+    chunk: Chunk, drift: FloatArray, noise: FloatArray, level: FloatArray
+) -> FloatArray:
+    """Residuals z ``(n, d)`` given ``drift`` and ``noise (n, d)``; NaN where there is too little.
+
+    Where noise vanishes, a formula that is off by little is off by a large share.
+    """
+    dt = chunk.dt[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        residual = (chunk.increments - drift * dt) / np.sqrt(noise * dt)
+    residual[noise <= LOW_NOISE * level] = np.nan
+    return np.asarray(residual)
+
+
 @dataclass
 class Residuals:
     """Sums over samples; see :class:`ResidualPass`."""
@@ -160,21 +185,13 @@ class ResidualPass:
         )
 
     def add(self, total: Residuals, chunk: Chunk) -> Residuals:
-        kept = chunk.increments.any(axis=1)
-        if not kept.any():
+        seen = moving(chunk)
+        if not len(seen.states):
             return total
-        seen = Chunk(
-            chunk.states[kept], chunk.increments[kept], chunk.dt[kept], chunk.trajectory[kept]
-        )
         drift, field = self.generator.drift(seen.states), self.generator.diffusion(seen.states)
         noise = np.einsum("npp->np", field)
-        level = self.cloud.variation * self.cloud.frame.scale**2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            residual = (seen.increments - drift * seen.dt[:, None]) / np.sqrt(
-                noise * seen.dt[:, None]
-            )
-        # Where noise vanishes, a formula that is off by little is off by a large share.
-        residual[noise <= LOW_NOISE * level] = np.nan
+        level = noise_level(self.cloud)
+        residual = standardised(seen, drift, noise, level)
         self._add_moments(total, residual, seen.trajectory)
         self._add_places(total, seen, noise, field, level)
         self._add_slopes(total, seen, drift, np.maximum(noise, LOW_NOISE * level))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wgsindy import metrics, symbolic, tensor
 from wgsindy.arrays import FloatArray
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 POINTS = 41
 ARROWS = 17
+Bars = tuple[dict[str, Any], dict[str, Any]]
 ELLIPSES = 7
 # Relative to the largest field of its kind: what an eigenvalue decomposition leaves of a zero.
 ROUNDING = 1e-12
@@ -67,7 +69,11 @@ def plot_comparison(estimate: Generator, truth: Generator, data: Trajectories) -
 
     Recovered and true share a colour scale; the error's own scale is centred at zero.
     """
-    return plot_fields(estimate, truth, Window.of(data), points=POINTS, size=(8.4, 11.2))
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.4, 11.2))
+    draw_comparison(_fixed_places(figure), estimate, truth, Window.of(data), points=POINTS)
+    return figure
 
 
 def plot_fields(
@@ -81,11 +87,60 @@ def plot_fields(
     """Draw what :func:`plot_comparison` draws, over any window; ``size`` in inches."""
     from matplotlib.figure import Figure
 
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(5, 3, sharex=True, sharey=True)
+    bars: list[Bars] = [
+        ({"ax": row[:2], "pad": 0.01}, {"ax": row[2:], "pad": 0.01}) for row in panels
+    ]
+    places = Places(figure, panels, bars)
+    draw_comparison(places, estimate, truth, window, points=points)
+    return figure
+
+
+class Places(NamedTuple):
+    """Panels ``(5, 3)`` of a comparison, and where the two colour bars of each row go."""
+
+    figure: Figure
+    panels: NDArray[Any]
+    bars: Sequence[Bars]
+
+
+def _fixed_places(figure: Figure) -> Places:
+    """Place everything by hand: working out a layout takes longer than drawing it."""
+    grid = figure.add_gridspec(
+        5,
+        6,
+        width_ratios=(1, 1, 0.07, 0.14, 1, 0.07),
+        left=0.1,
+        right=0.93,
+        bottom=0.045,
+        top=0.975,
+        wspace=0.1,
+        hspace=0.1,
+    )
+    first = figure.add_subplot(grid[0, 0])
+    places = [(row, column) for row in range(5) for column in (0, 1, 4)][1:]
+    others = [figure.add_subplot(grid[place], sharex=first, sharey=first) for place in places]
+    panels = np.array([first, *others]).reshape(5, 3)
+    for axes in panels[:-1].ravel():
+        axes.xaxis.set_visible(False)
+    for axes in panels[:, 1:].ravel():
+        axes.yaxis.set_visible(False)
+    bars: list[Bars] = [
+        ({"cax": figure.add_subplot(grid[row, 2])}, {"cax": figure.add_subplot(grid[row, 5])})
+        for row in range(5)
+    ]
+    return Places(figure, panels, bars)
+
+
+def draw_comparison(
+    places: Places, estimate: Generator, truth: Generator, window: Window, *, points: int
+) -> None:
+    """Fill the panels."""
+    figure, panels, bars = places
     x, y, grid = window.mesh(points)
     found, true = field_values(estimate, grid), field_values(truth, grid)
     drift, entries = symbolic.field_names(2)
-    figure = Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(5, 3, sharex=True, sharey=True)
     for row, (name, scale) in enumerate(
         zip([*drift, *entries], field_scales(true, 2), strict=True)
     ):
@@ -99,8 +154,8 @@ def plot_fields(
             draw_image(panels[row, 2], x, y, error, "RdBu_r", -widest, widest),
         ]
         blank = not (found[row].any() or true[row].any())
-        draw_colour_bar(figure, images[1], panels[row, :2], blank=blank)
-        draw_colour_bar(figure, images[2], panels[row, 2:], blank=blank)
+        draw_colour_bar(figure, images[1], blank=blank, **bars[row][0])
+        draw_colour_bar(figure, images[2], blank=blank, **bars[row][1])
         _label_row(panels[row, 0], name, window.names[1])
     for axes, title in zip(panels[0], ("recovered", "true", "recovered - true"), strict=True):
         axes.set_title(title, fontsize=9)
@@ -111,7 +166,6 @@ def plot_fields(
         axes.locator_params(nbins=4)
         axes.ticklabel_format(useOffset=False)
         axes.tick_params(labelsize=7)
-    return figure
 
 
 def field_scales(values: FloatArray, dimension: int) -> FloatArray:
@@ -154,15 +208,16 @@ def draw_image(
     )
 
 
-def draw_colour_bar(
-    figure: Figure, image: QuadMesh, panels: Sequence[Axes], *, blank: bool
-) -> None:
-    """Draw the scale of an image; a field that is zero everywhere has none but the zero."""
+def draw_colour_bar(figure: Figure, image: QuadMesh, *, blank: bool, **place: Any) -> None:
+    """Draw the scale of an image; a field that is zero everywhere has none but the zero.
+
+    ``place``: ``ax`` whose room it shares, or ``cax`` for its own.
+    """
     from matplotlib.ticker import FixedLocator, MaxNLocator, StrMethodFormatter
 
     ticks = FixedLocator([0]) if blank else MaxNLocator(4)
     written = StrMethodFormatter("{x:.6g}")
-    bar = figure.colorbar(image, ax=panels, pad=0.01, ticks=ticks, format=written)
+    bar = figure.colorbar(image, ticks=ticks, format=written, **place)
     bar.ax.tick_params(labelsize=7)
 
 
@@ -221,8 +276,9 @@ def plot_overview(estimate: Generator, truth: Generator, data: Trajectories) -> 
     """Draw recovered and true portraits side by side, equations underneath."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.6, 5.8), layout="constrained")
+    figure = Figure(figsize=(9.6, 5.8))
     panels = figure.subplots(2, 2, height_ratios=(4, 0.95))
+    figure.subplots_adjust(left=0.06, right=0.985, bottom=0.01, top=0.95, wspace=0.14, hspace=0.18)
     for column, (title, generator) in enumerate((("recovered", estimate), ("true", truth))):
         plot_portrait(generator, data, panels[0, column]).set_title(title, fontweight="bold")
         panels[1, column].axis("off")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -48,14 +48,22 @@ def coefficients_csv(coefficients: Sequence[Coefficient]) -> str:
     return text.getvalue()
 
 
-def fit_figures(generator: Generator, data: Trajectories) -> dict[str, Figure]:
-    """Figures of a fit by their names: portrait and fields of two coordinates, else curves."""
+def fit_figures(
+    generator: Generator, data: Trajectories, weak: Collection[str] = ()
+) -> dict[str, Figure]:
+    """Figures of a fit by their names: portrait and fields of two coordinates, else curves.
+
+    ``weak`` drift components are marked as not identified, and have no colours.
+    """
     if data.dimension != 2:
-        return {"fields": plot_curves(generator, data)}
-    return {"overview": plot_fit(generator, data), "fields": plot_images(generator, data)}
+        return {"fields": plot_curves(generator, data, weak)}
+    return {
+        "overview": plot_fit(generator, data, weak),
+        "fields": plot_images(generator, data, weak),
+    }
 
 
-def plot_fit(generator: Generator, data: Trajectories) -> Figure:
+def plot_fit(generator: Generator, data: Trajectories, weak: Collection[str] = ()) -> Figure:
     """Draw density, drift arrows and tensor ellipses of a fit, its equations underneath."""
     from matplotlib.figure import Figure
 
@@ -64,6 +72,8 @@ def plot_fit(generator: Generator, data: Trajectories) -> Figure:
     figure = Figure(figsize=(6.4, 5.2 + 0.19 * rows), layout="constrained")
     portrait, below = figure.subplots(2, 1, height_ratios=(5.2, 0.19 * rows))
     plot_portrait(generator, data, portrait)
+    if weak:
+        portrait.set_title(f"not identified: {', '.join(map(_written, sorted(weak)))}")
     below.axis("off")
     below.text(
         0.0, 1.0, "\n".join(lines), va="top", family="monospace", fontsize=8.5, in_layout=False
@@ -71,7 +81,7 @@ def plot_fit(generator: Generator, data: Trajectories) -> Figure:
     return figure
 
 
-def plot_images(generator: Generator, data: Trajectories) -> Figure:
+def plot_images(generator: Generator, data: Trajectories, weak: Collection[str] = ()) -> Figure:
     """Draw b1, b2, a11, a12, a22 over the central range of two coordinates."""
     from matplotlib.figure import Figure
 
@@ -86,9 +96,10 @@ def plot_images(generator: Generator, data: Trajectories) -> Figure:
     for axes, name, field, scale in zip(
         places, names, values, field_scales(values, 2), strict=True
     ):
-        image = draw_image(axes, x, y, field, "viridis", *colour_range(field, field, scale))
-        draw_colour_bar(figure, image, [axes], blank=not field.any())
-        axes.set_title(_written(name))
+        colours = "Greys" if name in weak else "viridis"
+        image = draw_image(axes, x, y, field, colours, *colour_range(field, field, scale))
+        draw_colour_bar(figure, image, blank=not field.any(), ax=[axes], pad=0.01)
+        axes.set_title(_titled(name, weak))
         axes.set_xlabel(window.names[0])
         axes.tick_params(labelbottom=True)
     for axes in (panels[0, 0], panels[1, 0]):
@@ -96,7 +107,7 @@ def plot_images(generator: Generator, data: Trajectories) -> Figure:
     return figure
 
 
-def plot_curves(generator: Generator, data: Trajectories) -> Figure:
+def plot_curves(generator: Generator, data: Trajectories, weak: Collection[str] = ()) -> Figure:
     """Draw drift and variance of each coordinate along it, the others at their medians.
 
     With 95 % bands, if the fit gives any; of many coordinates only the first.
@@ -112,28 +123,36 @@ def plot_curves(generator: Generator, data: Trajectories) -> Figure:
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes in panels[len(curves) :]:
         axes.axis("off")
+    names = [*chain(*symbolic.field_names(d))]
     for axes, (p, field) in zip(panels, curves, strict=False):
-        _curve(generator, data, p, field, axes)
+        colour = "0.5" if names[field] in weak else "C0"
+        _curve(generator, data, p, field, axes, colour)
+        axes.set_title(_titled(names[field], weak))
     return figure
 
 
-def _curve(generator: Generator, data: Trajectories, p: int, field: int, axes: Axes) -> None:
+def _curve(
+    generator: Generator, data: Trajectories, p: int, field: int, axes: Axes, colour: str
+) -> None:
     low, high = np.percentile(data.states[:, p], GRID_RANGE)
     states = np.tile(np.median(data.states, axis=0), (POINTS, 1))
     states[:, p] = np.linspace(low, high, POINTS)
-    axes.plot(states[:, p], field_values(generator, states)[field], color="C0")
+    axes.plot(states[:, p], field_values(generator, states)[field], color=colour)
     if generator.uncertainty is not None:
         bands = generator.bands(states)
         lower = np.hstack([bands.drift_low, tensor.entries_of(bands.diffusion_low)])
         upper = np.hstack([bands.drift_high, tensor.entries_of(bands.diffusion_high)])
         axes.fill_between(
-            states[:, p], lower[:, field], upper[:, field], color="C0", alpha=0.2, linewidth=0
+            states[:, p], lower[:, field], upper[:, field], color=colour, alpha=0.2, linewidth=0
         )
     if field >= data.dimension:
         axes.set_ylim(bottom=0)  # a variance: small changes must look small
     axes.locator_params(nbins=5)
     axes.set_xlabel(data.names[p])
-    axes.set_title(_written([*chain(*symbolic.field_names(data.dimension))][field]))
+
+
+def _titled(field: str, weak: Collection[str]) -> str:
+    return f"{_written(field)} (not identified)" if field in weak else _written(field)
 
 
 def _written(field: str) -> str:

@@ -1,7 +1,7 @@
 """report.html: what a fit found, how sure it is and whether to believe it, in one file.
 
-``content`` gathers numbers and sentences, ``residuals`` and ``rehearsal`` check the fit against
-its data, ``pictures`` draws, ``page`` puts all of it into a template.
+``content`` and ``measured`` gather numbers and sentences, ``residuals`` and ``rehearsal`` check the
+fit against its data, ``picture`` and those that use it draw, ``page`` fills a template.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ def write_report(
     model_file: str = "model.json",
     notes: Sequence[str] = (),
     random_state: int = 0,
+    time_unit: str = "",
+    mapped: Generator | None = None,
 ) -> None:
     """Write a self-contained HTML page about a fit, atomically; it asks no network for anything.
 
@@ -43,6 +45,8 @@ def write_report(
     model_file : name under which the page offers the model it holds
     notes : sentences about the data, from whoever read them
     random_state : seed of the simulations that are compared with the data
+    time_unit : name of the unit of time, such as ``"s"`` or ``"years"``, if it is known
+    mapped : the generator in the original states, if the fit was one of changed states
 
     Raises
     ------
@@ -60,7 +64,7 @@ def write_report(
     ...     "report.html", fitted.generator_, demo_data(), fitted.diagnostics_
     ... )  # doctest: +SKIP
     """
-    origin = Origin(title, command, model_file, tuple(notes))
+    origin = Origin(title, command, model_file, tuple(notes), time_unit, mapped)
     page = render_report(generator, data, diagnostics, origin, random_state=random_state)
     write_atomically(path, page)
 

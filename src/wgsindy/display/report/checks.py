@@ -6,6 +6,7 @@ import numpy as np
 
 from wgsindy.arrays import FloatArray
 from wgsindy.display.grid import percent
+from wgsindy.display.report.durations import with_unit
 from wgsindy.display.report.picture import (
     OBSERVED,
     REFERENCE,
@@ -147,8 +148,11 @@ def _dotted(x: FloatArray, y: FloatArray, places: FloatArray, along: str, number
     )
 
 
-def rehearsal_pictures(rehearsal: Rehearsal, p: int) -> list[Picture]:
-    """Density, autocorrelation and a path of coordinate ``p``, observed and simulated."""
+def rehearsal_pictures(rehearsal: Rehearsal, p: int, unit: str) -> list[Picture]:
+    """Density, autocorrelation and a path of coordinate ``p``, observed and simulated.
+
+    Times are in ``unit``.
+    """
     name = rehearsal.names[p]
     density, memory = rehearsal.density(p), rehearsal.memory(p)
     return [
@@ -159,10 +163,10 @@ def rehearsal_pictures(rehearsal: Rehearsal, p: int) -> list[Picture]:
             f"memory-{p}",
             f"Autocorrelation of {name}",
             memory,
-            axes("time apart", "autocorrelation"),
+            axes(with_unit("time apart", unit), "autocorrelation"),
             rehearsal,
         ),
-        _path_picture(rehearsal, p),
+        _path_picture(rehearsal, p, unit),
     ]
 
 
@@ -189,7 +193,7 @@ def _envelope_picture(
     )
 
 
-def _path_picture(rehearsal: Rehearsal, p: int) -> Picture:
+def _path_picture(rehearsal: Rehearsal, p: int, unit: str) -> Picture:
     name = rehearsal.names[p]
     paths = {"observed": rehearsal.observed[0], "simulated": rehearsal.simulated[0][0]}
     every = max(1, -(-len(rehearsal.observed[0]) // MOST_POINTS))
@@ -208,7 +212,7 @@ def _path_picture(rehearsal: Rehearsal, p: int) -> Picture:
             )
             for number, (label, path) in enumerate(paths.items())
         ],
-        layout=axes("time", name),
+        layout=axes(with_unit("time", unit), name),
         wide=True,
         aspect=0.4,
     )

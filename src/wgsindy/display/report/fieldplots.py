@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,8 +12,11 @@ from wgsindy.arrays import FloatArray
 from wgsindy.display.fields import colour_range, field_scales, field_values
 from wgsindy.display.report.picture import (
     OBSERVED,
+    REFERENCE,
     SERIES,
+    SOFT,
     SQUARE,
+    UNIDENTIFIED,
     Picture,
     Spec,
     axes,
@@ -21,12 +25,13 @@ from wgsindy.display.report.picture import (
     heat,
     numbers,
 )
-from wgsindy.display.report.planes import Plane, planes
+from wgsindy.display.report.planes import planes
 from wgsindy.generator import Generator
 from wgsindy.metrics import GRID_RANGE
 from wgsindy.trajectories import Trajectories
 
 CELLS, POINTS = 31, 81
+PALE_COLOURS = [[0.0, "var(--empty)"], [1.0, "var(--pale)"]]
 
 
 def field_titles(names: Sequence[str]) -> dict[str, str]:
@@ -43,11 +48,35 @@ def field_titles(names: Sequence[str]) -> dict[str, str]:
     return titles
 
 
-def field_pictures(generator: Generator, data: Trajectories) -> list[Picture]:
-    """Images for two coordinates, curves through the middle of the data for any other number."""
-    if data.dimension == 2:
-        return _images(generator, data, planes(data)[0])
-    return _curves(generator, data)
+def field_pictures(
+    generator: Generator, data: Trajectories, weak: Collection[str]
+) -> list[Picture]:
+    """Images for two coordinates, curves through the middle of the data for any other number.
+
+    ``weak`` drift components are marked, and have no colours.
+    """
+    drawn = _images if data.dimension == 2 else _curves
+    return [
+        _as_unidentified(picture) if field in weak else picture
+        for field, picture in drawn(generator, data).items()
+    ]
+
+
+def _as_unidentified(picture: Picture) -> Picture:
+    return replace(
+        picture,
+        title=f"{picture.title} (not identified)",
+        alt=f"Not identified. {picture.alt}",
+        caption=UNIDENTIFIED,
+        traces=[_without_colour(trace) for trace in picture.traces],
+    )
+
+
+def _without_colour(trace: Spec) -> Spec:
+    if trace["type"] == "heatmap":
+        return trace | {"colorscale": PALE_COLOURS}
+    grey: Spec = {"line": trace["line"] | {"color": REFERENCE}}
+    return trace | grey | ({"fillcolor": SOFT[REFERENCE]} if "fill" in trace else {})
 
 
 def half_widths(generator: Generator, states: FloatArray) -> FloatArray:
@@ -61,7 +90,8 @@ def half_widths(generator: Generator, states: FloatArray) -> FloatArray:
     return np.hstack([drift, entries]).T / 2
 
 
-def _images(generator: Generator, data: Trajectories, plane: Plane) -> list[Picture]:
+def _images(generator: Generator, data: Trajectories) -> dict[str, Picture]:
+    plane = planes(data)[0]
     x, y, states = plane.cells(CELLS)
     values, widths = field_values(generator, states), half_widths(generator, states)
     # Colours are for where there are samples; in empty corners a polynomial can be anything.
@@ -69,7 +99,7 @@ def _images(generator: Generator, data: Trajectories, plane: Plane) -> list[Pict
     scales = field_scales(there, 2)
     names = plane.window.names
     titles = field_titles(names)
-    pictures = []
+    pictures = {}
     for (field, title), value, seen, scale, width in zip(
         titles.items(), values, there, scales, widths, strict=True
     ):
@@ -79,33 +109,24 @@ def _images(generator: Generator, data: Trajectories, plane: Plane) -> list[Pict
         if np.isfinite(width).all():
             hover += " ± %{customdata:.2g}"
             sure = {"customdata": numbers(width.reshape(len(y), len(x)))}
-        pictures.append(
-            Picture(
-                name=f"field-{field}",
-                title=title,
-                alt=(
-                    f"Image of {title}, over the plane of {names[0]} and {names[1]}: from "
-                    f"{seen.min():.3g} to {seen.max():.3g} where there are samples."
-                ),
-                traces=[
-                    heat(
-                        x,
-                        y,
-                        value,
-                        zmin=low,
-                        zmax=high,
-                        hovertemplate=hover + "<extra></extra>",
-                        **sure,
-                    )
-                ],
-                layout=axes(*names),
-                aspect=SQUARE,
-            )
+        shown = heat(
+            x, y, value, zmin=low, zmax=high, hovertemplate=hover + "<extra></extra>", **sure
+        )
+        pictures[field] = Picture(
+            name=f"field-{field}",
+            title=title,
+            alt=(
+                f"Image of {title}, over the plane of {names[0]} and {names[1]}: from "
+                f"{seen.min():.3g} to {seen.max():.3g} where there are samples."
+            ),
+            traces=[shown],
+            layout=axes(*names),
+            aspect=SQUARE,
         )
     return pictures
 
 
-def _curves(generator: Generator, data: Trajectories) -> list[Picture]:
+def _curves(generator: Generator, data: Trajectories) -> dict[str, Picture]:
     titles = field_titles(data.names)
     traces: dict[str, list[Spec]] = {field: [] for field in titles}
     extremes: dict[str, list[float]] = {field: [] for field in titles}
@@ -130,8 +151,8 @@ def _curves(generator: Generator, data: Trajectories) -> list[Picture]:
             extremes[field] += [float((value - reach).min()), float((value + reach).max())]
     ranges = _opened(np.array(list(extremes.values())), data.dimension)
     below = data.names[0] if data.dimension == 1 else "standard deviations from the median"
-    return [
-        Picture(
+    return {
+        field: Picture(
             name=f"field-{field}",
             title=title,
             alt=(
@@ -142,7 +163,7 @@ def _curves(generator: Generator, data: Trajectories) -> list[Picture]:
             layout=axes(below, field, yaxis={"range": numbers(shown)}),
         )
         for (field, title), shown in zip(titles.items(), ranges, strict=True)
-    ]
+    }
 
 
 def _opened(extremes: FloatArray, dimension: int) -> list[tuple[float, float]]:

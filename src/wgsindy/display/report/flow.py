@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from wgsindy import tensor
 from wgsindy.arrays import FloatArray
+from wgsindy.display.report.durations import duration
 from wgsindy.display.report.picture import (
     DENSITY_COLOURS,
     OBSERVED,
     SQUARE,
+    UNIDENTIFIED,
     Picture,
     Spec,
     axes,
     heat,
+    marked,
     numbers,
+    outline,
 )
 from wgsindy.display.report.planes import Plane, planes
 from wgsindy.generator import Generator
@@ -27,19 +33,26 @@ HEAD, BARB = 0.32, np.radians(28)  # length over that of the arrow, angle
 OUTLINE = 40  # points of an ellipse
 
 
-def flow_pictures(generator: Generator, data: Trajectories) -> list[Picture]:
-    """Arrows and ellipses in each plane; a process on a line has none."""
+def flow_pictures(
+    generator: Generator, data: Trajectories, weak: Collection[str], unit: str
+) -> list[Picture]:
+    """Arrows and ellipses in each plane; a process on a line has none.
+
+    ``weak`` drift components are marked, times are in ``unit``.
+    """
     return [
         picture
         for plane in planes(data)
         for picture in (
-            arrow_picture(generator, data, plane),
-            ellipse_picture(generator, data, plane),
+            arrow_picture(generator, data, plane, weak, unit),
+            ellipse_picture(generator, data, plane, unit),
         )
     ]
 
 
-def arrow_picture(generator: Generator, data: Trajectories, plane: Plane) -> Picture:
+def arrow_picture(
+    generator: Generator, data: Trajectories, plane: Plane, weak: Collection[str], unit: str
+) -> Picture:
     """Draw the drift; what has no samples around it is pale and no longer than what has."""
     _, _, states = plane.cells(ARROWS)
     seen = plane.counts(data, ARROWS) > 0
@@ -53,21 +66,23 @@ def arrow_picture(generator: Generator, data: Trajectories, plane: Plane) -> Pic
         f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>"
         "drift (%{customdata[0]:.3g}, %{customdata[1]:.3g})<extra></extra>"
     )
+    doubtful = [name for name in (f"b{p + 1}" for p in plane.pair) if name in weak]
     outlines = [
-        _line(arrow_outlines(places[part], arrows[part], plane.sizes), 1.5, colour)
+        outline(arrow_outlines(places[part], arrows[part], plane.sizes), 1.5, colour)
         for part, colour in ((~seen, "var(--pale)"), (seen, "var(--ink)"))
     ]
     return Picture(
         name=f"arrows-{plane.first}-{plane.second}",
-        title=f"Drift in {plane.described(data.names)}",
+        title=marked(f"Drift in {plane.described(data.names)}", doubtful),
         alt=(
             f"Arrows of the drift in the plane of {plane.described(data.names)}, over the density "
-            f"of the samples. The fastest among them moves {_fastest(drift[seen]):.3g} a unit of "
-            "time."
+            f"of the samples. The fastest among them moves {_fastest(drift[seen]):.3g} in "
+            f"{duration(1, unit)}."
         ),
         caption=(
-            f"An arrow is the way the drift alone would go in {time:.2g} units of time. Pale ones, "
+            f"An arrow is the way the drift alone would go in {duration(time, unit)}. Pale ones, "
             "where there are no samples, are cut at the longest."
+            + (f" {UNIDENTIFIED}" if doubtful else "")
         ),
         traces=[_density(plane, data), *outlines, _points(places, hover, drift)],
         layout=_square(names, plane),
@@ -75,7 +90,7 @@ def arrow_picture(generator: Generator, data: Trajectories, plane: Plane) -> Pic
     )
 
 
-def ellipse_picture(generator: Generator, data: Trajectories, plane: Plane) -> Picture:
+def ellipse_picture(generator: Generator, data: Trajectories, plane: Plane, unit: str) -> Picture:
     """Draw the tensor."""
     _, _, states = plane.cells(ELLIPSES)
     seen = plane.counts(data, ELLIPSES) > 0
@@ -104,13 +119,13 @@ def ellipse_picture(generator: Generator, data: Trajectories, plane: Plane) -> P
             "long where noise is strong, tilted where the coordinates share it."
         ),
         caption=(
-            f"An ellipse holds 39 % of where the noise alone would lead in {time:.2g} units of "
-            "time: one standard deviation around. Pale ones have no samples."
+            f"An ellipse holds 39 % of where the noise alone would lead in "
+            f"{duration(time, unit)}: one standard deviation around. Pale ones have no samples."
         ),
         traces=[
             _density(plane, data),
-            _line(ellipse_outlines(places[~seen], shown[~seen]), 1.6, "var(--pale)"),
-            _line(ellipse_outlines(places[seen], shown[seen]), 1.6, "var(--simulated)"),
+            outline(ellipse_outlines(places[~seen], shown[~seen]), 1.6, "var(--pale)"),
+            outline(ellipse_outlines(places[seen], shown[seen]), 1.6, "var(--simulated)"),
             _points(places, hover, tensor.entries_of(block)),
         ],
         layout=_square(names, plane),
@@ -165,18 +180,6 @@ def _density(plane: Plane, data: Trajectories) -> Spec:
         hoverinfo="skip",
         zmin=0.0,
     )
-
-
-def _line(outline: FloatArray, width: float, colour: str) -> Spec:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": numbers(outline[:, 0]),
-        "y": numbers(outline[:, 1]),
-        "line": {"color": colour, "width": width},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
 
 
 def _points(places: FloatArray, hover: str, values: FloatArray) -> Spec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isnan, log10
@@ -15,6 +16,8 @@ from wgsindy.generator import Generator
 from wgsindy.symbolic import DIGITS_INSIDE_TERMS, field_names, round_numbers
 
 TIMES = Markup("<mo>&InvisibleTimes;</mo>")
+DOT = "<mo>&sdot;</mo>"
+LONG_SYMBOL = re.compile(r"<mi>\w{2,}</mi>")
 BRACKETED = Markup(
     "<mrow><mo stretchy='false'>(</mo>{}<mo>±</mo>{}<mo stretchy='false'>)</mo></mrow>"
 )
@@ -68,6 +71,8 @@ def _term(term: str, names: Sequence[str]) -> Markup:
     expression = round_numbers(Expression.parse(term, tuple(names)).to_sympy(), DIGITS_INSIDE_TERMS)
     # The printer builds a tree of elements: names are text in it, whatever they are.
     text = str(sympy.mathml(expression, printer="presentation"))
+    if LONG_SYMBOL.search(text):  # mx my would look like one symbol
+        text = text.replace(str(TIMES), DOT)
     return Markup(text.replace("&ExponentialE;", "e"))  # double-struck is not how people write it
 
 

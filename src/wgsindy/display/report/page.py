@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from math import isnan
-from typing import Any
+from typing import Any, Self
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -23,17 +23,19 @@ from wgsindy.display.report.content import Origin
 from wgsindy.display.report.coverage import coverage_pictures
 from wgsindy.display.report.fieldplots import field_pictures, field_titles
 from wgsindy.display.report.flow import flow_pictures
+from wgsindy.display.report.measured import measured
 from wgsindy.display.report.picture import Picture
 from wgsindy.display.report.rehearsal import rehearse
 from wgsindy.display.report.residuals import Moment, residuals
 from wgsindy.errors import WgsindyError
+from wgsindy.findings import weak_fields
 from wgsindy.formulas import Coefficient
 from wgsindy.generator import Generator
 from wgsindy.trajectories import Trajectories
 
 
 @dataclass(frozen=True)
-class Check:
+class Rest:
     """The residuals of one coordinate; no moments where it has no noise."""
 
     coordinate: str
@@ -59,11 +61,12 @@ def render(
     random_state: int,
 ) -> str:
     """Compute everything and fill the template."""
-    flow, fields = flow_pictures(generator, data), field_pictures(generator, data)
-    coverage, checks = coverage_pictures(generator, data), check_residuals(generator, data)
-    replay = play(generator, data, random_state)
+    weak, unit = weak_fields(diagnostics.findings), origin.time_unit
+    flow, fields = flow_pictures(generator, data, weak, unit), field_pictures(generator, data, weak)
+    coverage, rests = coverage_pictures(generator, data), rests_of(generator, data, diagnostics)
+    replay = play(generator, data, random_state, unit)
     drawn = [*flow, *fields, *coverage, *replay.pictures]
-    drawn += [picture for check in checks for picture in check.pictures]
+    drawn += [picture for rest in rests for picture in rest.pictures]
     return (
         environment()
         .get_template("report.html")
@@ -71,20 +74,21 @@ def render(
             origin=origin,
             version=__version__,
             names=generator.names,
-            judgement=content.judgement(diagnostics),
-            equations=formulas.equations(generator),
+            diagnostics=diagnostics,
+            next_step=content.NEXT[diagnostics.verdict],
+            written=Written.of(generator),
+            mapped=None if origin.mapped is None else Written.of(origin.mapped),
             field_titles=field_titles(generator.names),
             coefficients=coefficient_rows(generator, generator.written()),
             small_coefficients=coefficient_rows(generator, unwritten(generator)),
             averaged=generator.uncertainty is not None,
-            texts=generator.equations(errors=True),
-            latex=generator.to_latex(),
-            data_facts=content.data_facts(data),
+            measured=measured(diagnostics, generator.names, len(data)),
+            data_facts=content.data_facts(data, unit),
             fit_facts=content.fit_facts(generator, diagnostics),
             flow=flow,
             fields=fields,
             coverage=coverage,
-            checks=checks,
+            rests=rests,
             replay=replay,
             random_state=random_state,
             model=as_base64(modelfile.text_of(generator.to_dict()).encode()),
@@ -96,28 +100,48 @@ def render(
     )
 
 
-def check_residuals(generator: Generator, data: Trajectories) -> list[Check]:
+@dataclass(frozen=True)
+class Written:
+    """The equations of a generator in every form in which the page has them."""
+
+    names: tuple[str, ...]
+    equations: list[formulas.Equation]
+    texts: list[str]
+    latex: str
+
+    @classmethod
+    def of(cls, generator: Generator) -> Self:
+        """Write them."""
+        return cls(
+            generator.names,
+            formulas.equations(generator),
+            generator.equations(errors=True),
+            generator.to_latex(),
+        )
+
+
+def rests_of(generator: Generator, data: Trajectories, diagnostics: Diagnostics) -> list[Rest]:
     """Residuals of every coordinate, as numbers and as pictures."""
     found = residuals(generator, data)
     memory = found.autocorrelation()
-    checks = []
+    rests = []
     for p, name in enumerate(data.names):
         if len(found.of(p)) < 2:
-            checks.append(Check(name, [], []))
+            rests.append(Rest(name, [], []))
             continue
-        moments = found.moments(p, float(memory[1, p]))
-        checks.append(Check(name, moments, residual_pictures(found, memory, p)))
-    return checks
+        moments = found.moments(p, diagnostics)
+        rests.append(Rest(name, moments, residual_pictures(found, memory, p)))
+    return rests
 
 
-def play(generator: Generator, data: Trajectories, random_state: int) -> Replay:
+def play(generator: Generator, data: Trajectories, random_state: int, unit: str) -> Replay:
     """Simulate; equations that cannot be simulated are a finding, not an error of the report."""
     try:
         rehearsal = rehearse(generator, data, random_state)
     except WgsindyError as error:
-        return Replay([], failure=content.capitalised(str(error)))
+        return Replay([], failure=content.capitalised(str(error), data.names))
     pictures = [
-        picture for p in range(data.dimension) for picture in rehearsal_pictures(rehearsal, p)
+        picture for p in range(data.dimension) for picture in rehearsal_pictures(rehearsal, p, unit)
     ]
     return Replay(pictures, rehearsal.share)
 
@@ -152,7 +176,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    loaded.filters["capitalised"] = content.capitalised
     loaded.filters["figure"] = figure
+    loaded.filters["symbol"] = formulas.field_symbol
     loaded.filters["probability"] = probability
     return loaded
 
@@ -200,7 +226,10 @@ def package_text(name: str) -> Markup:
 
 @cache
 def packed_plotly() -> str:
-    """plotly.js, compressed: 2 MB in the page instead of 5; the browser unpacks it."""
+    """plotly.js, compressed: 2 MB in the page instead of 5; the browser unpacks it.
+
+    More effort would take twice the time and save 1 % of the page.
+    """
     from plotly.offline import get_plotlyjs
 
-    return as_base64(gzip.compress(get_plotlyjs().encode(), 9, mtime=0))
+    return as_base64(gzip.compress(get_plotlyjs().encode(), 5, mtime=0))

@@ -6,7 +6,7 @@ their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,10 @@ SERIES = (OBSERVED, SIMULATED, "var(--third)", "var(--fourth)", "var(--fifth)")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")  # colour is never the only difference
 DENSITY_COLOURS = [[0.0, "var(--empty)"], [1.0, "var(--full)"]]
 SQUARE, FLAT = 1.0, 0.72  # height over width
+UNIDENTIFIED = (
+    "The data do not determine it: what is drawn is an average over sets of terms, and may be "
+    "chance."
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,15 @@ class Picture:
     def spec(self) -> Spec:
         """What plotly.js is given."""
         return {"data": list(self.traces), "layout": self.layout, "aspect": self.aspect}
+
+
+def marked(title: str, weak: Collection[str]) -> str:
+    """Say in a title which of the drift components drawn are not identified.
+
+    >>> marked("Drift in x and y", ["b2"])
+    'Drift in x and y (b2 not identified)'
+    """
+    return f"{title} ({', '.join(weak)} not identified)" if weak else title
 
 
 def numbers(values: ArrayLike) -> list[Any]:
@@ -99,6 +112,19 @@ def band(x: FloatArray, low: FloatArray, high: FloatArray, name: str, colour: st
         "line": {"width": 0, "color": colour},
         "name": name,
         "hoverinfo": "skip",
+    }
+
+
+def outline(places: FloatArray, width: float, colour: str) -> Spec:
+    """A line through places ``(n, 2)``, with gaps at those that are NaN."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": numbers(places[:, 0]),
+        "y": numbers(places[:, 1]),
+        "line": {"color": colour, "width": width},
+        "hoverinfo": "skip",
+        "showlegend": False,
     }
 
 

@@ -36,6 +36,12 @@ class Plane(NamedTuple):
         """Width and height ``(2,)``."""
         return self.window.high - self.window.low
 
+    def widened(self, share: float) -> Plane:
+        """Reach beyond the window by a share of it on every side."""
+        margin = share * self.sizes
+        wider = self.window._replace(low=self.window.low - margin, high=self.window.high + margin)
+        return self._replace(window=wider)
+
     def cells(self, count: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Middles of cells ``(count,)`` along both axes, and their states ``(count ** 2, d)``."""
         half = self.sizes / (2 * count)

@@ -11,14 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.arrays import FloatArray, IntArray
+from wgsindy.diagnostics import Diagnostics
+from wgsindy.diagnostics.residuals import moving, noise_level, standardised
 from wgsindy.display.report.autocorrelation import autocorrelation
 from wgsindy.generator import Generator
+from wgsindy.survey import survey
 from wgsindy.trajectories import Trajectories
 from wgsindy.uncertainty import normal_quantile
 
 LAGS = 30
 BINS = 15  # of equally many samples along a coordinate
-SMALLEST_NOISE = 1e-6  # of the mean variance; below, a formula was cut off at zero
 
 
 class Moment(NamedTuple):
@@ -49,7 +51,7 @@ class Profile(NamedTuple):
 
 @dataclass(frozen=True)
 class Residuals:
-    """Standardised residuals ``values (n, d)``, NaN where the fit states no noise.
+    """Standardised residuals ``values (n, d)``, NaN where the fit states almost no noise.
 
     ``states (n, d)`` from which the steps started, ``trajectory (n,)`` of each.
     """
@@ -70,19 +72,21 @@ class Residuals:
         paths = np.split(self.values, ends)
         return autocorrelation(paths, min(LAGS, max(len(path) for path in paths) - 1))
 
-    def moments(self, p: int, neighbours: float) -> list[Moment]:
-        """Mean, size, shape and correlation of ``neighbours`` of the residuals of ``p``."""
+    def moments(self, p: int, diagnostics: Diagnostics) -> list[Moment]:
+        """Mean, size, shape and correlation of neighbours of the residuals of ``p``.
+
+        What the diagnostics measure is taken from there.
+        """
         values = self.of(p)
         width = normal_quantile(0.95) / np.sqrt(len(values))
         centred = values - values.mean()
-        deviation = centred.std()
-        # Sampling variances of normal data: 1, 1/2, 6, 24 and 1 over n.
+        # Sampling variances of normal data: 1, 2, 6, 24 and 1 over n.
         found = (
             ("mean", values.mean(), 0.0, 1.0),
-            ("standard deviation", deviation, 1.0, np.sqrt(1 / 2)),
-            ("skewness", np.mean(centred**3) / deviation**3, 0.0, np.sqrt(6)),
-            ("excess kurtosis", np.mean(centred**4) / deviation**4 - 3, 0.0, np.sqrt(24)),
-            ("correlation of neighbours", neighbours, 0.0, 1.0),
+            ("variance", diagnostics.residual_variance[p], 1.0, np.sqrt(2)),
+            ("skewness", np.mean(centred**3) / centred.std() ** 3, 0.0, np.sqrt(6)),
+            ("excess kurtosis", diagnostics.excess_kurtosis[p], 0.0, np.sqrt(24)),
+            ("correlation of neighbours", diagnostics.lag_one[p], 0.0, 1.0),
         )
         return [
             Moment(name, float(value), centre - width * spread, centre + width * spread)
@@ -104,20 +108,17 @@ class Residuals:
 
 
 def residuals(generator: Generator, data: Trajectories) -> Residuals:
-    """Standardise every increment of ``data`` by what ``generator`` says of it."""
-    parts = [
-        (
-            chunk.states,
-            chunk.increments - generator.drift(chunk.states) * chunk.dt[:, None],
-            generator.fluctuation(chunk.states),
-            chunk.dt,
-            chunk.trajectory,
-        )
-        for chunk in data.chunks()
-    ]
-    states, left, variance, dt, trajectory = (
-        np.concatenate(part) for part in zip(*parts, strict=True)
-    )
-    noisy = variance > SMALLEST_NOISE * variance.mean(axis=0)
-    scale = np.sqrt(np.where(noisy, variance, np.nan) * dt[:, None])
-    return Residuals(data.names, states, left / scale, trajectory)
+    """Standardise every increment of ``data`` by what ``generator`` says of it.
+
+    As the diagnostics do: samples that repeat are left out, and so are those where the
+    coordinate has almost no noise.
+    """
+    level = noise_level(survey(data, standardise=False))
+    parts = []
+    for chunk in data.chunks():
+        seen = moving(chunk)
+        if not len(seen.states):
+            continue
+        drift, noise = generator.drift(seen.states), generator.fluctuation(seen.states)
+        parts.append((seen.states, standardised(seen, drift, noise, level), seen.trajectory))
+    return Residuals(data.names, *(np.concatenate(part) for part in zip(*parts, strict=True)))
