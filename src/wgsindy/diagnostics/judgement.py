@@ -58,4 +58,4 @@ def _plain(values: FloatArray) -> tuple[float, ...]:
 
 
 def _largest(values: FloatArray) -> float:
-    return float(np.nanmax(np.abs(values[np.isfinite(values)]), initial=0.0))
+    return float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0))
