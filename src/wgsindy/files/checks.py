@@ -22,6 +22,7 @@ STANDS_OUT = 20.0
 AROUND = 4
 # Trajectories of one process differ in their noise by factors; by 100 they differ in units.
 OTHER_UNIT = 100.0
+FEWEST_OTHERS = 8  # values that can tell how far values spread
 BLOCK = 10  # increments whose median is a scale that no single outlier moves
 
 
@@ -130,7 +131,8 @@ def _inspect_outliers(paths: Sequence[FloatArray], name: str, notes: list[Note])
             )
         )
         paths = [path[~np.isin(path, stand_ins)] for path in paths]
-    usual = float(np.median(np.abs(np.concatenate([np.diff(path) for path in paths]))))
+    increments = np.concatenate([np.diff(path) for path in paths])
+    usual = float(np.median(np.abs(increments))) if len(increments) else 0.0
     odd = [value for path in paths for value in _jumping(path, usual)]
     if odd:
         notes.append(
@@ -149,7 +151,8 @@ def _stand_ins(values: FloatArray) -> FloatArray:
     found = []
     for end in (values.min(), values.max()):
         rest = values[values != end]
-        if len(rest) and len(values) - len(rest) > 1:
+        count = len(values) - len(rest)
+        if 1 < count < len(rest) and len(rest) >= FEWEST_OTHERS:
             distance = float(np.abs(rest - end).min())
             if distance > np.ptp(rest):
                 found.append(float(end))
