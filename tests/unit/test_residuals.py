@@ -327,7 +327,18 @@ def test_jitter_is_part_of_the_variance_of_a_step() -> None:
     found, hand = sums(step, data), ByHand(data, step)
     z = hand.every("z")
     np.testing.assert_allclose(found.variance, np.nanmean(z**2, axis=0), rtol=1e-10)
+    # E[b(x + s) (-s)] = -J s^2: noise of a state is in the step from it too.
+    slopes = sympy.lambdify((X, Y), [sympy.diff(DRIFTS[2][0], X), sympy.diff(DRIFTS[2][1], Y)])
+    for r, path in enumerate(data):
+        explained = np.zeros(2)
+        for x, dx in zip(path[:-1], np.diff(path, axis=0), strict=True):
+            if dx.any():
+                b, a = generator_of(2).drift([x])[0], generator_of(2).diffusion([x])[0]
+                v = np.maximum(np.diag(a), LOW_NOISE * step.level)
+                explained += (b * dx + np.array(slopes(*x)) * jitter) / v
+        np.testing.assert_allclose(found.explained[r], explained, rtol=1e-9)
     plain = sums(pass_over(data, generator_of(2)), data)
+    assert (found.thinning != plain.thinning).all()
     assert (found.variance < plain.variance).all()
     np.testing.assert_array_equal(found.count, plain.count)
 

@@ -202,8 +202,10 @@ class ResidualPass:
         noisy = noise > LOW_NOISE * self.level
         z = np.divide(left, np.sqrt(variance), out=np.zeros_like(left), where=noisy)
         self._add_moments(total, z, noisy, seen.trajectory)
-        self._add_places(total, seen, field, noisy)
-        self._add_slopes(total, seen, drift, np.maximum(noise, LOW_NOISE * self.level))
+        with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
+            jacobian = self.generator.drift_jacobian(seen.states)
+        self._add_places(total, seen, field, noisy, jacobian)
+        self._add_slopes(total, seen, drift, np.maximum(noise, LOW_NOISE * self.level), jacobian)
         return total
 
     def _add_moments(
@@ -230,7 +232,12 @@ class ResidualPass:
                 total.block_squares[b] += (sums**2).sum(axis=0) / length
 
     def _add_places(
-        self, total: Residuals, seen: Chunk, field: FloatArray, noisy: BoolArray
+        self,
+        total: Residuals,
+        seen: Chunk,
+        field: FloatArray,
+        noisy: BoolArray,
+        jacobian: FloatArray,
     ) -> None:
         total.low_noise += (~noisy).sum(axis=0)
         edges = np.stack([self.cloud.low, self.cloud.high])
@@ -239,26 +246,38 @@ class ResidualPass:
         smallest = np.linalg.eigvalsh(readouts.correlation(field[positive]))[:, 0]
         total.singular += int(np.count_nonzero(smallest < NEARLY_SINGULAR))
         spread = self.cloud.region.scale
-        with np.errstate(divide="ignore", invalid="ignore"):  # the slope of a root at zero
-            jacobian = self.generator.drift_jacobian(seen.states)
-            square = np.einsum("npq,q,p->n", jacobian**2, spread**2, spread**-2.0)
+        square = np.einsum("npq,q,p->n", jacobian**2, spread**2, spread**-2.0)
         rate = np.sqrt(square / len(spread))
         total.long_steps += int(np.count_nonzero(rate * seen.dt > LONG_STEP))
 
     def _add_slopes(
-        self, total: Residuals, seen: Chunk, drift: FloatArray, variance: FloatArray
+        self,
+        total: Residuals,
+        seen: Chunk,
+        drift: FloatArray,
+        variance: FloatArray,
+        jacobian: FloatArray,
     ) -> None:
         """Sum what the drift explains, by trajectory, and of pairs of steps, alike weighted."""
         pull = drift / variance
         power = pull * drift
-        np.add.at(total.explained, seen.trajectory, pull * seen.increments)
+        # Noise of a state is in the step from it too, with the other sign: -J_pp s_p of what the
+        # drift seems to explain.
+        carried = self._noise_carried(jacobian) / variance
+        np.add.at(total.explained, seen.trajectory, pull * seen.increments + carried)
         np.add.at(total.expected, seen.trajectory, power * seen.dt[:, None])
         within = seen.trajectory[:-1] == seen.trajectory[1:]
         first, second = seen.increments[:-1][within], seen.increments[1:][within]
         before, after = seen.dt[:-1][within], seen.dt[1:][within]
-        pull, power = pull[:-1][within], power[:-1][within]
-        total.paired[0] += [(pull * first).sum(axis=0), before @ power]
-        total.paired[1] += [(pull * (first + second)).sum(axis=0), (before + after) @ power]
+        pull, power, carried = pull[:-1][within], power[:-1][within], carried[:-1][within]
+        total.paired[0] += [(pull * first + carried).sum(axis=0), before @ power]
+        both = pull * (first + second) + carried
+        total.paired[1] += [both.sum(axis=0), (before + after) @ power]
+
+    def _noise_carried(self, jacobian: FloatArray) -> FloatArray:
+        """J_pp s_p, ``(n, d)``; nothing where the drift has no slope."""
+        own = np.einsum("npp->np", jacobian)
+        return np.where(np.isfinite(own), own, 0.0) * self.jitter
 
     def merge(self, left: Residuals, right: Residuals) -> Residuals:
         return Residuals(
