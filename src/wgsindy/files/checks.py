@@ -131,8 +131,7 @@ def _inspect_outliers(paths: Sequence[FloatArray], name: str, notes: list[Note])
             )
         )
         paths = [path[~np.isin(path, stand_ins)] for path in paths]
-    increments = np.concatenate([np.diff(path) for path in paths])
-    usual = float(np.median(np.abs(increments))) if len(increments) else 0.0
+    usual = float(np.median(np.abs(np.concatenate([np.diff(path) for path in paths]))))
     odd = [value for path in paths for value in _jumping(path, usual)]
     if odd:
         notes.append(
@@ -147,7 +146,10 @@ def _inspect_outliers(paths: Sequence[FloatArray], name: str, notes: list[Note])
 
 
 def _stand_ins(values: FloatArray) -> FloatArray:
-    """Return an extreme value that occurs again and lies farther off than all others spread."""
+    """Return an extreme value that occurs again and lies farther off than all others spread.
+
+    The others are the majority, so that increments are left between them.
+    """
     found = []
     for end in (values.min(), values.max()):
         rest = values[values != end]
