@@ -91,6 +91,15 @@ def test_too_few_samples_have_a_sentence() -> None:
         WGSINDy("auto", "sharp").fit(data)
 
 
+def test_nothing_is_fitted_if_nothing_larger_can_be_afforded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(auto, "recover_sharp")
+    assert chosen_library(linear(0, trajectories=1, steps=6 * LEAST_SHARE - 1)).name == "poly2"
+    with pytest.raises(NameError):
+        chosen_library(linear(0, trajectories=1, steps=6 * LEAST_SHARE))
+
+
 def test_fewer_samples_than_terms_have_a_sentence() -> None:
     # 10 coordinates make 66 terms of degree 2, more than 60 increments can determine.
     data = linear(0, d=10, trajectories=1, steps=60)

@@ -601,6 +601,20 @@ def test_a_drift_that_noise_hides_is_not_identified() -> None:
     assert est.diagnostics_.verdict == "not identified"
 
 
+def test_how_much_longer_to_look_follows_from_the_signal() -> None:
+    # Standard errors grow with the root of the observed time.
+    seen = fitted(trajectories(paths_of(lambda x: 0 * x, ROUND, steps=500))).examination_
+    assert seen.fitted is not None
+    needed = np.sqrt(2 * seen.fitted.fit.term_cost)
+    for signal, times in ((needed / 3, 9), (needed * 0.99, 2), (0.0, round((needed / 0.1) ** 2))):
+        fit = replace(seen.fitted.fit, signals=np.array([signal, 9.0]))
+        first, second = checks.low_signal(replace(seen, fitted=replace(seen.fitted, fit=fit)))
+        assert f"in about {times} times" in first.advice
+        assert f"stands {signal:.1f} standard errors out of the noise" in first.sentence
+        # A term that stands out on its own, but not in any formula.
+        assert "the drift of v is hardly identified" in second.sentence
+
+
 def test_a_strong_term_with_a_large_error_is_hardly_identified() -> None:
     seen = plain().examination_
     other = replace(seen)
