@@ -86,7 +86,7 @@ def look(data: wg.Trajectories, recipe: str = "sharp", library: str = "poly2") -
         -float(np.einsum("ni,ni->n", b, m).mean()) / RADIUS,
         float(along.mean()),
         float((np.trace(a, axis1=1, axis2=2) - along).mean()),
-        residuals(est.generator_, data).autocorrelation().mean(axis=1),
+        residuals(est.generator_, data, est.diagnostics_).autocorrelation().mean(axis=1),
     )
 
 

@@ -7,8 +7,9 @@ nats. A term may be added, and it may take the place of others: sin(y) instead o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from wgsindy import symbolic, tensor
 from wgsindy.arrays import FloatArray
 from wgsindy.beyond import Beyond
-from wgsindy.choice import SURE, Choice
+from wgsindy.choice import Choice
 from wgsindy.engine import reduce
 from wgsindy.equations import Equations
 from wgsindy.errors import LibraryError
@@ -32,7 +33,7 @@ from wgsindy.workingmodel import WorkingModel
 # Nats by which the data must prefer another library. Given that the fitted one is right, chance
 # prefers a rival by so much once in exp(4) = 55 times.
 PREFERRED = 4.0
-DEGREE = "terms of degree"
+DEGREE = "every term up to degree"
 MOST_TERMS = 60  # of a library to compare with; beyond, the search takes longer than the fit
 
 
@@ -80,7 +81,9 @@ class Fitted:
             except LibraryError:  # a term that does not exist at some state
                 continue
             found.append(Alternative(name, larger, nats, chosen, name.startswith(DEGREE)))
-        return sorted(found, key=lambda one: -one.nats - PREFERRED * one.polynomial)
+        return sorted(
+            found, key=lambda one: (not one.is_preferred, -one.nats - PREFERRED * one.polynomial)
+        )
 
     def _candidates(self) -> Iterator[tuple[str, list[str]]]:
         """Name further terms that are worth a try."""
@@ -89,7 +92,7 @@ class Fitted:
         roots = [f"sqrt({name})" for name in positive]
         roots += [f"sqrt({a}*{b})" for k, a in enumerate(positive) for b in positive[k + 1 :]]
         proposals = {
-            f"{DEGREE} {degree + 1}": list(library(f"poly{degree + 1}").bind(names).terms),
+            f"{DEGREE} {degree + 1}": _polynomial(degree + 1, names),
             "sines and cosines": [f"{f}({name})" for name in names for f in ("sin", "cos")],
             "square roots": roots,
         }
@@ -112,10 +115,12 @@ class Fitted:
             free = search(problem, costs)
             if not (free.best & ~own).any():
                 continue
-            bound = search(problem, np.where(own, costs, SURE))
-            worth = [found.gain - float(found.best @ costs) for found in (free, bound)]
-            if worth[0] > worth[1]:
-                nats = max(nats, worth[0] - worth[1])
+            # Not by a cost of the others: with enough data any cost is worth paying.
+            smaller = Problem(problem.root[:, own], problem.target, problem.norm[own])
+            bound = search(smaller, costs[own])
+            worth = free.gain - free.best @ costs - (bound.gain - bound.best @ costs[own])
+            if worth > 0:
+                nats = max(nats, float(worth))
                 chosen[name] = tuple(np.array(larger.terms)[free.best].tolist())
         return nats, chosen
 
@@ -143,3 +148,10 @@ class Fitted:
         for e, (p, q) in enumerate(tensor.pairs(len(quiet))):
             if not (quiet[p] or quiet[q]):
                 yield entries[e], equations.entries[e]
+
+
+def _polynomial(degree: int, names: Sequence[str]) -> list[str]:
+    """Every monomial up to a degree, or none if there are too many to write down."""
+    if comb(degree + len(names), degree) > MOST_TERMS:
+        return []
+    return list(library(f"poly{degree}").bind(names).terms)

@@ -42,6 +42,8 @@ def chosen_library(data: Trajectories, *, threads: int = 1) -> Chosen:
     cloud = survey(data, standardise=SHARP.standardise, threads=threads)
     for _ in range(MOST_ROUNDS):
         basis = chosen.library.bind(data.names)
+        if len(basis) * LEAST_SHARE > data.n_increments:
+            break  # nothing larger can be afforded, so there is nothing to compare
         try:
             fit = recover_sharp(data, basis, cloud, SHARP, threads=threads)
         except WgsindyError:

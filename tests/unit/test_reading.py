@@ -430,6 +430,18 @@ def test_growing_noise_is_not_another_unit() -> None:
     assert doubts(x) == []
 
 
+@pytest.mark.parametrize("x", [[1, 2, 1], [2, 1, 2], [0, 1, 0, 1], [0, 1, 0, 2, 0]])
+def test_a_few_values_are_not_far_from_all_others(x: list[float]) -> None:
+    # Two values have no spread to be far away from, nor are most of them the odd ones.
+    assert doubts(np.array(x, dtype=float)[:, None]) == []
+
+
+def test_two_levels_are_no_stand_in() -> None:
+    # Nine values near 0 and eleven at 50 exactly: the others are not most of the values.
+    x = np.concatenate([np.linspace(0, 1, 9), np.full(11, 50.0)])
+    assert "at exactly" not in str(doubts(x[:, None]))
+
+
 def test_numbers_that_stand_for_nothing_can_be_named() -> None:
     with pytest.warns(MissingValuesWarning, match="2 rows"):
         assert len(read(spoiled([50, 80], -999.0), dt=DT, missing=-999).data) == 3

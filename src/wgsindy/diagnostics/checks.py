@@ -26,6 +26,7 @@ AT_EDGE = 0.02  # share of samples that sit on the smallest or the largest state
 TYPICAL = 0.5  # share of samples that makes a property one of the data
 HEAVY_TAILS = 1.0  # excess kurtosis
 WRONG_VARIANCE = 0.2  # of residuals, relative
+EXPLODED = 0.5  # sum of squared residuals over the sum of what the tensor says
 CLIPPED = 0.05  # share of samples at which the tensor had to be clipped
 FEWEST_TRAJECTORIES = 3  # of which one can be the odd one out
 LARGE_ERROR = 0.5  # expected error of a drift component over its size
@@ -63,6 +64,12 @@ def _names(seen: Examination, chosen: BoolArray) -> str:
     return ", ".join(name for name, yes in zip(seen.data.names, chosen, strict=True) if yes)
 
 
+def _quiet(seen: Examination) -> BoolArray:
+    """Which coordinates are known to have no noise of their own, ``(d,)``."""
+    nobody = np.zeros(seen.data.dimension, dtype=bool)
+    return nobody if seen.fitted is None else seen.fitted.fit.quiet
+
+
 def stalled(seen: Examination) -> Iterator[Finding]:
     """Exact repeats: a sensor that hangs, or padding."""
     share = seen.cloud.repeated / seen.data.n_increments
@@ -83,23 +90,27 @@ def observation_noise(seen: Examination) -> Iterator[Finding]:
     left = seen.residuals
     noisy = (left.lag_one < NOISE_CORRELATION) & (left.lag_one_errors < -STANDARD_ERRORS)
     if noisy.any():
-        worst = float(np.nanmin(left.lag_one))
+        worst = float(left.lag_one[noisy].min())
+        # One covariance is subtracted everywhere: too much where the noise depends on the state.
+        broken = seen.corrected and seen.fitted is not None and seen.fitted.fit.clipped > CLIPPED
         yield Finding(
             Axis.NOISE,
             tuple(f"a{p + 1}{p + 1}" for p in np.flatnonzero(noisy)),
             f"neighbouring steps of {_names(seen, noisy)} take each other back (correlation "
             f"{worst:.2f}): the observation adds noise of its own, which inflates the tensor"
-            + (", and the fit subtracts it." if seen.corrected else "."),
-            "Fit with the noise correction (recipe='sharp-noise', --noise-correction), or keep "
-            "every few samples only (--every 5); compare both.",
-            mended=seen.corrected,
+            + (", and the fit subtracts it." if seen.corrected else ".")
+            + (" Too much of it: what is left is no tensor at many samples." if broken else ""),
+            "Keep every few samples only (--every 5): the noise is not the same everywhere."
+            if broken
+            else "Fit with the noise correction (recipe='sharp-noise', --noise-correction), or "
+            "keep every few samples only (--every 5); compare both.",
+            mended=seen.corrected and not broken,
         )
 
 
 def degenerate(seen: Examination) -> Iterator[Finding]:
     """Coordinates without noise of their own."""
-    quiet = np.zeros(0) if seen.fitted is None else seen.fitted.fit.quiet
-    for name in (seen.data.names[p] for p in np.flatnonzero(quiet)):
+    for name in (seen.data.names[p] for p in np.flatnonzero(_quiet(seen))):
         yield Finding(
             Axis.DEGENERATE,
             (),
@@ -130,7 +141,8 @@ def boundary(seen: Examination) -> Iterator[Finding]:
     """Samples that crowd where the noise vanishes, or sit on an edge."""
     left = seen.residuals
     low = left.low_noise / max(left.samples, 1)
-    edge = left.at_edge.max(axis=0) / max(left.samples, 1)
+    # Every trajectory may start at the same state.
+    edge = np.maximum(left.at_edge.max(axis=0) - len(seen.data), 0) / max(left.samples, 1)
     noisy = left.count > 0
     crowded = noisy & ((low > LOW_NOISE_SHARE) | (edge > AT_EDGE))
     if crowded.any():
@@ -164,35 +176,47 @@ def large_step(seen: Examination) -> Iterator[Finding]:
     """Steps in which the process does much of what it ever does."""
     share = seen.residuals.long_steps / max(seen.residuals.samples, 1)
     if share > TYPICAL:
-        change = float(np.nanmax(np.abs(seen.residuals.thinning)))
+        thinning = seen.residuals.thinning
+        changes = np.abs(thinning[np.isfinite(thinning)])
         yield Finding(
             Axis.LARGE_STEP,
             tuple(field_names(seen.data.dimension)[0]),
             f"within one step of {seen.data.mean_dt:.3g} the drift changes by more than a tenth at "
-            f"{share:.0%} of the samples; leaving out every other sample changes it by "
-            f"{change:.0%}.",
+            f"{share:.0%} of the samples"
+            + (
+                f"; leaving out every other sample changes it by {changes.max():.0%}."
+                if len(changes)
+                else "."
+            ),
             "Sample faster. If the data are a continuous process seen at this step, "
             "recipe='sharp-continuous' takes off the first order of the error.",
         )
 
 
 def missing_terms(seen: Examination) -> Iterator[Finding]:
-    """A library that the data prefer, or a tensor that its residuals contradict."""
+    """A library that the data prefer, or a tensor that does not fit."""
     rival = seen.rival
     if rival is not None and rival.is_preferred:
         formulas = "; ".join(f"{name}: {', '.join(terms)}" for name, terms in rival.chosen.items())
         yield Finding(
             Axis.MISSING_TERMS,
             tuple(rival.chosen),
-            f"with {rival.name} the data would have other equations ({formulas}), preferred by "
-            f"{rival.nats:.0f} nats.",
+            f"with {rival.name} in the library the data would have other equations ({formulas}), "
+            f"preferred by {rival.nats:.0f} nats.",
             "Add these terms to the library, or fit with library='auto'.",
         )
-    left = seen.residuals
-    wrong = np.abs(left.variance - 1.0) > WRONG_VARIANCE
-    clipped = 0.0 if seen.fitted is None else seen.fitted.fit.clipped
+    yield from _wrong_tensor(seen)
+
+
+def _wrong_tensor(seen: Examination) -> Iterator[Finding]:
+    """A tensor that its residuals contradict, or that is no tensor at all at many samples."""
+    left, clipped = seen.residuals, 0.0 if seen.fitted is None else seen.fitted.fit.clipped
+    # Where the tensor says that a coordinate has no noise at all, the residuals are not asked.
+    missing = (left.count == 0) & ~_quiet(seen) & (seen.fitted is not None)
+    wrong = (np.abs(left.variance - 1.0) > WRONG_VARIANCE) | (left.balance < EXPLODED) | missing
     if wrong.any() or clipped > CLIPPED:
-        worst = float(left.variance[np.nanargmax(np.abs(left.variance - 1.0))])
+        ratios = np.where(left.balance < EXPLODED, left.balance, left.variance)
+        worst = ratios[np.argmax(np.abs(np.log(np.where(ratios > 0, ratios, 1.0))))]
         yield Finding(
             Axis.MISSING_TERMS,
             tuple(f"a{p + 1}{p + 1}" for p in np.flatnonzero(wrong)),
@@ -216,7 +240,7 @@ def hidden(seen: Examination) -> Iterator[Finding]:
             f"steps it varies {1 + excess[worst]:.2g} times as much as independent residuals "
             f"({errors[worst]:.0f} standard errors). A coordinate that is not observed acts on it.",
             "Observe more of the process, or add a coordinate made of the past, such as a "
-            "velocity. The drift below is an average over what is hidden.",
+            "velocity. The fitted drift is an average over what is hidden.",
         )
 
 
@@ -226,7 +250,7 @@ def jumps(seen: Examination) -> Iterator[Finding]:
     errors = left.kurtosis / np.sqrt(24.0 / np.maximum(left.count, 1.0))
     heavy = (left.kurtosis > HEAVY_TAILS) & (errors > STANDARD_ERRORS)
     if heavy.any():
-        worst = float(np.nanmax(left.kurtosis))
+        worst = float(left.kurtosis[heavy].max())
         yield Finding(
             Axis.JUMPS,
             tuple(f"a{p + 1}{p + 1}" for p in np.flatnonzero(heavy)),

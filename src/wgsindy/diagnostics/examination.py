@@ -7,14 +7,17 @@ from functools import cached_property
 
 import numpy as np
 
+from wgsindy import readouts
 from wgsindy.alternatives import Alternative, Fitted
 from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
 from wgsindy.engine import reduce
 from wgsindy.generator import Generator
+from wgsindy.observation import observation_noise
 from wgsindy.survey import Cloud
 from wgsindy.trajectories import Trajectories
 
+WORST_COVERED = 0.05  # share of the samples
 MOST_POINTS = 2000  # of the data at which fields are compared
 
 
@@ -39,13 +42,53 @@ class Examination:
     @cached_property
     def residuals(self) -> Residuals:
         """Sums over what the generator leaves of the increments."""
-        step = ResidualPass(self.generator, self.cloud, len(self.data))
+        step = ResidualPass(
+            self.generator, self.cloud, len(self.data), self.noise_level, self.jitter
+        )
         return reduce(step, self.data, threads=self.threads, chunk_size=CHUNK)
 
     @cached_property
+    def noise_level(self) -> FloatArray:
+        """Mean noise of each coordinate, ``(d,)``.
+
+        Increments are no measure of it where they are mostly drift, nor is a formula that explodes
+        at some state: the smaller of both. Increments alone where the fit finds no noise.
+        """
+        increments = self.cloud.variation * self.cloud.frame.scale**2
+        fitted = readouts.fluctuation(self.generator.diffusion(self.points)).mean(axis=0)
+        return np.where(fitted > 0, np.minimum(fitted, increments), increments)
+
+    @cached_property
+    def jitter(self) -> FloatArray:
+        """Variance of noise of the observation that the fit allows for, ``(d,)``."""
+        if not self.corrected:
+            return np.zeros(self.data.dimension)
+        scale = self.cloud.region.scale
+
+        def mean(states: FloatArray, dt: FloatArray) -> FloatArray:
+            return np.asarray(self.generator.drift(states) * dt[:, None] / scale)
+
+        covariance = observation_noise(self.data, scale, mean=mean, threads=self.threads)
+        return np.diag(covariance) * scale**2
+
+    @cached_property
     def points(self) -> FloatArray:
-        """States of the data, evenly taken, ``(n, d)``."""
-        return self.data.states[:: max(1, len(self.data.states) // MOST_POINTS)]
+        """States at which steps begin, evenly taken, ``(n, d)``."""
+        states = np.concatenate([path[:-1] for path in self.data])
+        return states[:: max(1, len(states) // MOST_POINTS)]
+
+    @cached_property
+    def horizon(self) -> float:
+        """Time that tells of the drift at the worst covered twentieth of the samples.
+
+        The effective horizon at x is 1 / (theta' G^-1 theta), with G the integral of theta theta'
+        over the observed time: an unweighted fit of the whole library knows b(x) as well as if it
+        had stayed at x for so long, up to a variance of a(x) / horizon.
+        """
+        theta = self.generator.basis.values(self.points)
+        unit = np.linalg.qr(theta / np.linalg.norm(theta, axis=0))[0]
+        leverage = np.einsum("nk,nk->n", unit, unit)
+        return float(np.quantile(self.data.total_time / (len(theta) * leverage), WORST_COVERED))
 
     @cached_property
     def rival(self) -> Alternative | None:
@@ -69,19 +112,20 @@ class Examination:
         second = np.concatenate(
             [path[m:, active] for path, m in zip(self.data, middles, strict=True)]
         )
+        scale = self.cloud.region.scale[active]
+        first, second = first / scale, second / scale
         spread = np.atleast_2d(np.cov(first.T) + np.cov(second.T)) / 2
         apart = first.mean(axis=0) - second.mean(axis=0)
         return float(np.sqrt(apart @ np.linalg.lstsq(spread, apart)[0]))
 
     def _active_coordinates(self) -> BoolArray:
         """Which coordinates any field depends on where the data are, ``(d,)``."""
-        slopes = self.generator.basis.gradients(self.points)
-        used = np.zeros(len(self.generator.basis), dtype=bool)
-        for coefficients in (
-            self.generator.drift_coefficients,
-            self.generator.tensor_field.coefficients,
-        ):
-            used |= coefficients.any(axis=0)
+        with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
+            slopes = self.generator.basis.gradients(self.points)
+        spread = self.generator.uncertainty
+        # An average over supports has a trace of every term.
+        drift = self.generator.drift_coefficients if spread is None else spread.drift
+        used = drift.any(axis=0) | self.generator.tensor_field.coefficients.any(axis=0)
         return np.asarray(slopes[:, used].any(axis=(0, 1)))
 
     @cached_property

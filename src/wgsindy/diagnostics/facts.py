@@ -13,14 +13,16 @@ class Diagnostics:
 
     Samples and library: ``condition_number`` of the design with unit columns; ``repeated_samples``
     that equal the one before them exactly; ``largest_increment`` over the typical one, worst
-    coordinate; ``shift`` of the mean state between the halves of the trajectories, in standard
+    coordinate; ``horizon``, the time that tells of the drift at the worst covered twentieth of the
+    samples; ``shift`` of the mean state between the halves of the trajectories, in standard
     deviations.
 
     Residuals, each for every coordinate: ``residual_variance``, 1 if the tensor is right;
     ``excess_kurtosis``; ``lag_one``, the correlation of neighbours; ``memory``, by how much sums
     over many steps vary more than their number says; ``thinning``, the relative change of the
-    drift if every other sample is left out; ``low_noise``, the share of samples where the
-    coordinate has almost none. Shares of samples: ``singular``, where noise is nearly confined
+    drift if every other sample is left out; ``noise_level``, the mean of a_pp, and ``low_noise``,
+    the share of samples where the coordinate has almost none; ``observation_noise``, the variance
+    that the fit allows for. Shares of samples: ``singular``, where noise is nearly confined
     to fewer directions, ``long_steps``, where a step covers much of the way back to rest.
     ``holdout`` is the largest relative change of the size of the drift when one trajectory is left
     out.
@@ -41,13 +43,16 @@ class Diagnostics:
     condition_number: float
     repeated_samples: int
     largest_increment: float
+    horizon: float
     shift: float
     residual_variance: tuple[float, ...]
     excess_kurtosis: tuple[float, ...]
     lag_one: tuple[float, ...]
     memory: tuple[float, ...]
     thinning: tuple[float, ...]
+    noise_level: tuple[float, ...]
     low_noise: tuple[float, ...]
+    observation_noise: tuple[float, ...]
     singular: float
     long_steps: float
     holdout: float

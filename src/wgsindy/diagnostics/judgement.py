@@ -24,13 +24,16 @@ def diagnose(seen: Examination) -> Diagnostics:
         condition_number=seen.condition,
         repeated_samples=seen.cloud.repeated,
         largest_increment=float(seen.cloud.worst.max()),
+        horizon=seen.horizon,
         shift=seen.shift,
         residual_variance=_plain(left.variance),
         excess_kurtosis=_plain(left.kurtosis),
         lag_one=_plain(left.lag_one),
         memory=_plain(left.memory()[0]),
         thinning=_plain(left.thinning),
+        noise_level=_plain(seen.noise_level),
         low_noise=_plain(left.low_noise / samples),
+        observation_noise=_plain(seen.jitter),
         singular=left.singular / samples,
         long_steps=left.long_steps / samples,
         drift_signal=() if fit is None else _plain(fit.signals),
@@ -56,4 +59,4 @@ def _plain(values: FloatArray) -> tuple[float, ...]:
 
 
 def _largest(values: FloatArray) -> float:
-    return float(np.nanmax(np.abs(values[np.isfinite(values)]), initial=0.0))
+    return float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0))

@@ -1,17 +1,20 @@
 """What a generator leaves of the increments, as sums over samples.
 
-Standardised residuals z = (dX - b dt) / sqrt(a_pp dt) of the right generator are white, normal and
-of variance 1. Noise of the observation makes neighbours covary by less than zero; a hidden
-coordinate makes sums over many steps vary by more than their number.
+Standardised residuals z = (dX - b dt) / sqrt(a_pp dt + 2 s_p) of the right generator are white,
+normal and of variance 1, where s_p is the variance of noise of the observation that the fit allows
+for. Such noise makes neighbours covary by less than zero; a hidden coordinate makes sums over many
+steps vary by more than their number.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 
-from wgsindy.arrays import FloatArray, IntArray
+from wgsindy import readouts
+from wgsindy.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.generator import Generator
 from wgsindy.survey import Cloud
 from wgsindy.trajectories import Chunk
@@ -32,23 +35,19 @@ def moving(chunk: Chunk) -> Chunk:
     return Chunk(chunk.states[kept], chunk.increments[kept], chunk.dt[kept], chunk.trajectory[kept])
 
 
-def noise_level(cloud: Cloud) -> FloatArray:
-    """Mean noise ``(d,)`` of the data, in physical units: what a sample's own is measured by."""
-    return cloud.variation * cloud.frame.scale**2
-
-
 def standardised(
-    chunk: Chunk, drift: FloatArray, noise: FloatArray, level: FloatArray
+    chunk: Chunk, drift: FloatArray, noise: FloatArray, level: FloatArray, jitter: FloatArray
 ) -> FloatArray:
     """Residuals z ``(n, d)`` given ``drift`` and ``noise (n, d)``; NaN where there is too little.
 
-    Where noise vanishes, a formula that is off by little is off by a large share.
+    ``level (d,)`` is the mean noise, ``jitter (d,)`` the variance of noise of the observation that
+    the fit allows for. Where noise vanishes, a formula that is off by little is off by a large
+    share.
     """
     dt = chunk.dt[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        residual = (chunk.increments - drift * dt) / np.sqrt(noise * dt)
-    residual[noise <= LOW_NOISE * level] = np.nan
-    return np.asarray(residual)
+    left, variance = chunk.increments - drift * dt, noise * dt + 2 * jitter  # of both its ends
+    none = np.full_like(left, np.nan)
+    return np.divide(left, np.sqrt(variance), out=none, where=noise > LOW_NOISE * level)
 
 
 @dataclass
@@ -59,10 +58,12 @@ class Residuals:
     count: FloatArray  # (d,) samples at which the coordinate has noise worth the name
     squares: FloatArray  # (d,) of z
     fourths: FloatArray  # (d,)
-    pairs: int
+    leftover: FloatArray  # (d,) squares of dX - b dt
+    allotted: FloatArray  # (d,) what the tensor says these are
+    pairs: FloatArray  # (d,) neighbours that both have noise
     lagged: FloatArray  # (d,) products of neighbouring z
     lagged_squares: FloatArray  # (d,)
-    block_counts: IntArray  # (B,)
+    block_counts: FloatArray  # (B, d) blocks; those with fewer z count for their share
     block_squares: FloatArray  # (B, d) squares of sums over a block, over its length
     low_noise: FloatArray  # (d,) samples where the coordinate has almost none
     at_edge: FloatArray  # (2, d) samples at the smallest and at the largest state
@@ -81,6 +82,16 @@ class Residuals:
             return self.squares / self.count
 
     @property
+    def balance(self) -> FloatArray:
+        """Squared residuals over what the tensor says they are, both summed, ``(d,)``.
+
+        Almost zero if the formula of the tensor explodes at a few samples, which hardly shows in
+        the variance of z. Infinite without noise.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.leftover / self.allotted
+
+    @property
     def kurtosis(self) -> FloatArray:
         """Excess over the normal distribution, ``(d,)``, with the standard error sqrt(24 / n)."""
         with np.errstate(invalid="ignore"):
@@ -90,7 +101,7 @@ class Residuals:
     def lag_one(self) -> FloatArray:
         """Correlation of neighbours, ``(d,)``."""
         with np.errstate(invalid="ignore"):
-            return self.lagged / max(self.pairs, 1) / self.variance
+            return self.lagged / self.pairs / self.variance
 
     @property
     def lag_one_errors(self) -> FloatArray:
@@ -105,13 +116,11 @@ class Residuals:
         the share sqrt(2 / k).
         """
         enough = self.block_counts >= FEWEST_BLOCKS
-        if not enough.any():
-            return np.zeros_like(self.squares), np.zeros_like(self.squares)
-        counts = self.block_counts[enough][:, None]
-        with np.errstate(invalid="ignore"):
-            excess = self.block_squares[enough] / counts / self.variance - 1.0
-        errors = excess * np.sqrt(counts / 2)
-        clearest = np.argmax(np.nan_to_num(errors), axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            excess = self.block_squares / self.block_counts / self.variance - 1.0
+        excess = np.where(enough | np.isnan(self.variance), excess, 0.0)
+        errors = excess * np.sqrt(self.block_counts / 2)
+        clearest = np.argmax(np.where(enough, errors, -np.inf), axis=0)
         place = (clearest, np.arange(errors.shape[1]))
         return excess[place], errors[place]
 
@@ -147,19 +156,30 @@ class Residuals:
 
     @property
     def odd_noise(self) -> tuple[FloatArray, FloatArray]:
-        """Residual variance of each trajectory, and its distance from 1 in standard errors."""
+        """Residual variance of each trajectory, and its distance from 1 in standard errors.
+
+        The cube root of a mean of n squares is close to normal even for small n, which the mean is
+        not (Wilson and Hilferty).
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = self.trajectory_squares / self.trajectory_count
-            return variance, (variance - 1.0) * np.sqrt(self.trajectory_count / 2)
+            spread = 2.0 / (9.0 * self.trajectory_count)
+            return variance, (np.cbrt(variance) - (1.0 - spread)) / np.sqrt(spread)
 
 
 @dataclass(frozen=True)
 class ResidualPass:
-    """Sum what the checks of residuals need; samples that repeat are left out."""
+    """Sum what the checks of residuals need; samples that repeat are left out.
+
+    ``level (d,)`` is the mean noise of each coordinate, ``jitter (d,)`` the variance of noise of
+    the observation that the fit allows for.
+    """
 
     generator: Generator
     cloud: Cloud
     n_trajectories: int
+    level: FloatArray
+    jitter: FloatArray
 
     def empty(self) -> Residuals:
         d, b, r = self.generator.dimension, len(BLOCKS), self.n_trajectories
@@ -168,10 +188,12 @@ class ResidualPass:
             count=np.zeros(d),
             squares=np.zeros(d),
             fourths=np.zeros(d),
-            pairs=0,
+            leftover=np.zeros(d),
+            allotted=np.zeros(d),
+            pairs=np.zeros(d),
             lagged=np.zeros(d),
             lagged_squares=np.zeros(d),
-            block_counts=np.zeros(b, dtype=np.int64),
+            block_counts=np.zeros((b, d)),
             block_squares=np.zeros((b, d)),
             low_noise=np.zeros(d),
             at_edge=np.zeros((2, d)),
@@ -190,63 +212,88 @@ class ResidualPass:
             return total
         drift, field = self.generator.drift(seen.states), self.generator.diffusion(seen.states)
         noise = np.einsum("npp->np", field)
-        level = noise_level(self.cloud)
-        residual = standardised(seen, drift, noise, level)
-        self._add_moments(total, residual, seen.trajectory)
-        self._add_places(total, seen, noise, field, level)
-        self._add_slopes(total, seen, drift, np.maximum(noise, LOW_NOISE * level))
+        residual = standardised(seen, drift, noise, self.level, self.jitter)
+        noisy = ~np.isnan(residual)
+        dt = seen.dt[:, None]
+        total.leftover += ((seen.increments - drift * dt) ** 2).sum(axis=0)
+        total.allotted += (noise * dt + 2 * self.jitter).sum(axis=0)
+        self._add_moments(total, np.where(noisy, residual, 0.0), noisy, seen.trajectory)
+        with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
+            jacobian = self.generator.drift_jacobian(seen.states)
+        self._add_places(total, seen, field, noisy, jacobian)
+        self._add_slopes(total, seen, drift, np.maximum(noise, LOW_NOISE * self.level), jacobian)
         return total
 
-    def _add_moments(self, total: Residuals, residual: FloatArray, owner: IntArray) -> None:
-        noisy = ~np.isnan(residual)
-        z = np.where(noisy, residual, 0.0)
+    def _add_moments(
+        self, total: Residuals, z: FloatArray, noisy: BoolArray, owner: IntArray
+    ) -> None:
         total.samples += len(z)
         total.count += noisy.sum(axis=0)
         total.squares += (z**2).sum(axis=0)
         total.fourths += (z**4).sum(axis=0)
         neighbours = owner[:-1] == owner[1:]
         products = (z[:-1] * z[1:])[neighbours]
-        total.pairs += len(products)
+        total.pairs += (noisy[:-1] & noisy[1:])[neighbours].sum(axis=0)
         total.lagged += products.sum(axis=0)
         total.lagged_squares += (products**2).sum(axis=0)
         np.add.at(total.trajectory_squares, owner, z**2)
         np.add.at(total.trajectory_count, owner, noisy)
-        for part in np.split(z, np.flatnonzero(~neighbours) + 1):
+        ends = [0, *(np.flatnonzero(~neighbours) + 1), len(z)]
+        for first, last in pairwise(ends):
             for b, length in enumerate(BLOCKS):
-                whole = len(part) // length
-                sums = part[: whole * length].reshape(whole, length, z.shape[1]).sum(axis=1)
-                total.block_counts[b] += whole
+                whole = (last - first) // length
+                inside = slice(first, first + whole * length)
+                sums = z[inside].reshape(whole, length, z.shape[1]).sum(axis=1)
+                total.block_counts[b] += noisy[inside].sum(axis=0) / length
                 total.block_squares[b] += (sums**2).sum(axis=0) / length
 
     def _add_places(
-        self, total: Residuals, seen: Chunk, noise: FloatArray, field: FloatArray, level: FloatArray
+        self,
+        total: Residuals,
+        seen: Chunk,
+        field: FloatArray,
+        noisy: BoolArray,
+        jacobian: FloatArray,
     ) -> None:
-        total.low_noise += (noise < LOW_NOISE * level).sum(axis=0)
+        total.low_noise += (~noisy).sum(axis=0)
         edges = np.stack([self.cloud.low, self.cloud.high])
         total.at_edge += (seen.states == edges[:, None]).sum(axis=1)
-        noisy = (noise > 0).all(axis=1)
-        root = np.sqrt(noise[noisy])
-        correlation = field[noisy] / (root[:, :, None] * root[:, None, :])
-        smallest = np.linalg.eigvalsh(correlation)[:, 0]
+        positive = (np.einsum("npp->np", field) > 0).all(axis=1)
+        smallest = np.linalg.eigvalsh(readouts.correlation(field[positive]))[:, 0]
         total.singular += int(np.count_nonzero(smallest < NEARLY_SINGULAR))
-        jacobian = self.generator.drift_jacobian(seen.states)
-        rate = np.sqrt(np.einsum("npq,npq->n", jacobian, jacobian) / jacobian.shape[1])
+        spread = self.cloud.region.scale
+        square = np.einsum("npq,q,p->n", jacobian**2, spread**2, spread**-2.0)
+        rate = np.sqrt(square / len(spread))
         total.long_steps += int(np.count_nonzero(rate * seen.dt > LONG_STEP))
 
     def _add_slopes(
-        self, total: Residuals, seen: Chunk, drift: FloatArray, variance: FloatArray
+        self,
+        total: Residuals,
+        seen: Chunk,
+        drift: FloatArray,
+        variance: FloatArray,
+        jacobian: FloatArray,
     ) -> None:
         """Sum what the drift explains, by trajectory, and of pairs of steps, alike weighted."""
         pull = drift / variance
         power = pull * drift
-        np.add.at(total.explained, seen.trajectory, pull * seen.increments)
+        # Noise of a state is in the step from it too, with the other sign: -J_pp s_p of what the
+        # drift seems to explain.
+        carried = self._noise_carried(jacobian) / variance
+        np.add.at(total.explained, seen.trajectory, pull * seen.increments + carried)
         np.add.at(total.expected, seen.trajectory, power * seen.dt[:, None])
         within = seen.trajectory[:-1] == seen.trajectory[1:]
         first, second = seen.increments[:-1][within], seen.increments[1:][within]
         before, after = seen.dt[:-1][within], seen.dt[1:][within]
-        pull, power = pull[:-1][within], power[:-1][within]
-        total.paired[0] += [(pull * first).sum(axis=0), before @ power]
-        total.paired[1] += [(pull * (first + second)).sum(axis=0), (before + after) @ power]
+        pull, power, carried = pull[:-1][within], power[:-1][within], carried[:-1][within]
+        total.paired[0] += [(pull * first + carried).sum(axis=0), before @ power]
+        both = pull * (first + second) + carried
+        total.paired[1] += [both.sum(axis=0), (before + after) @ power]
+
+    def _noise_carried(self, jacobian: FloatArray) -> FloatArray:
+        """J_pp s_p, ``(n, d)``; nothing where the drift has no slope."""
+        own = np.einsum("npp->np", jacobian)
+        return np.where(np.isfinite(own), own, 0.0) * self.jitter
 
     def merge(self, left: Residuals, right: Residuals) -> Residuals:
         return Residuals(

@@ -22,6 +22,7 @@ STANDS_OUT = 20.0
 AROUND = 4
 # Trajectories of one process differ in their noise by factors; by 100 they differ in units.
 OTHER_UNIT = 100.0
+FEWEST_OTHERS = 8  # values that can tell how far values spread
 BLOCK = 10  # increments whose median is a scale that no single outlier moves
 
 
@@ -145,11 +146,15 @@ def _inspect_outliers(paths: Sequence[FloatArray], name: str, notes: list[Note])
 
 
 def _stand_ins(values: FloatArray) -> FloatArray:
-    """Return an extreme value that occurs again and lies farther off than all others spread."""
+    """Return an extreme value that occurs again and lies farther off than all others spread.
+
+    The others are the majority, so that increments are left between them.
+    """
     found = []
     for end in (values.min(), values.max()):
         rest = values[values != end]
-        if len(rest) and len(values) - len(rest) > 1:
+        count = len(values) - len(rest)
+        if 1 < count < len(rest) and len(rest) >= FEWEST_OTHERS:
             distance = float(np.abs(rest - end).min())
             if distance > np.ptp(rest):
                 found.append(float(end))

@@ -96,12 +96,13 @@ def data_facts(data: Trajectories, unit: str) -> list[Fact]:
 
 
 def fit_facts(generator: Generator, diagnostics: Diagnostics) -> list[Fact]:
-    """How the fit was made."""
+    """How the fit was made, and from how much."""
     facts = [
         Fact("Recipe", str(generator.info.get("recipe", "unknown"))),
         Fact("Library", str(generator.info.get("library", "unknown"))),
         Fact("Candidate terms a field", f"{diagnostics.n_terms}"),
         Fact("Rows", f"{diagnostics.n_rows}"),
+        Fact("Effective horizon, worst covered twentieth", f"{diagnostics.horizon:.3g}"),
     ]
     if diagnostics.noiseless:
         facts.append(Fact("Without noise of their own", ", ".join(diagnostics.noiseless)))

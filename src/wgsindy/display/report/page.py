@@ -122,7 +122,7 @@ class Written:
 
 def rests_of(generator: Generator, data: Trajectories, diagnostics: Diagnostics) -> list[Rest]:
     """Residuals of every coordinate, as numbers and as pictures."""
-    found = residuals(generator, data)
+    found = residuals(generator, data, diagnostics)
     memory = found.autocorrelation()
     rests = []
     for p, name in enumerate(data.names):

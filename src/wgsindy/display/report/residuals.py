@@ -12,10 +12,9 @@ import numpy as np
 
 from wgsindy.arrays import FloatArray, IntArray
 from wgsindy.diagnostics import Diagnostics
-from wgsindy.diagnostics.residuals import moving, noise_level, standardised
+from wgsindy.diagnostics.residuals import moving, standardised
 from wgsindy.display.report.autocorrelation import autocorrelation
 from wgsindy.generator import Generator
-from wgsindy.survey import survey
 from wgsindy.trajectories import Trajectories
 from wgsindy.uncertainty import normal_quantile
 
@@ -107,18 +106,19 @@ class Residuals:
         )
 
 
-def residuals(generator: Generator, data: Trajectories) -> Residuals:
+def residuals(generator: Generator, data: Trajectories, diagnostics: Diagnostics) -> Residuals:
     """Standardise every increment of ``data`` by what ``generator`` says of it.
 
     As the diagnostics do: samples that repeat are left out, and so are those where the
     coordinate has almost no noise.
     """
-    level = noise_level(survey(data, standardise=False))
+    level, jitter = np.array(diagnostics.noise_level), np.array(diagnostics.observation_noise)
     parts = []
     for chunk in data.chunks():
         seen = moving(chunk)
         if not len(seen.states):
             continue
         drift, noise = generator.drift(seen.states), generator.fluctuation(seen.states)
-        parts.append((seen.states, standardised(seen, drift, noise, level), seen.trajectory))
+        values = standardised(seen, drift, noise, level, jitter)
+        parts.append((seen.states, values, seen.trajectory))
     return Residuals(data.names, *(np.concatenate(part) for part in zip(*parts, strict=True)))
