@@ -133,6 +133,16 @@ def test_growth_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(chosen.library.bind(data.names)) == 3 + MOST_ROUNDS
 
 
+def test_growth_goes_on_as_long_as_the_data_ask_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    def alternatives(self: Fitted) -> list[Alternative]:
+        degree = int(self.basis.degrees.max())
+        nats = 9.0 if degree < 5 else 0.0
+        return [Alternative("a degree", library(f"poly{degree + 1}"), nats, {}, True)]
+
+    monkeypatch.setattr(Fitted, "alternatives", alternatives)
+    assert chosen_library(linear(0, 1, steps=2000)).name == "poly5"
+
+
 def test_a_library_must_be_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fitted, "alternatives", always("odd", "sin(x)"))
     monkeypatch.setattr(auto, "MOST_ROUNDS", 1)
