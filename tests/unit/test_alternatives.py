@@ -291,7 +291,7 @@ def test_a_degree_is_preferred_unless_sines_are_clearly_better(
     compared = found.alternatives()
     assert [one.name for one in compared].index(first) == 0
     assert [one.polynomial for one in compared] == [
-        one.name.startswith("terms") for one in compared
+        one.name.startswith("every term") for one in compared
     ]
 
 

@@ -12,7 +12,7 @@ from wgsindy import zoo
 from wgsindy.bench import uneven
 from wgsindy.bench.campaign import Case, Line
 from wgsindy.bench.scope import Scope
-from wgsindy.bench.uneven import FINE, SAMPLINGS, SEEDS, SHAPE, SYSTEMS, sampled, summarise
+from wgsindy.bench.uneven import FINE, RECIPES, SAMPLINGS, SHAPE, SYSTEMS, sampled, summarise
 
 SYSTEM = "rotational_ou"
 
@@ -108,7 +108,7 @@ def test_rows_have_root_mean_squares_of_each_sampling() -> None:
 
 def test_every_system_comes_in_both_samplings() -> None:
     cases = uneven.uneven_cases(Scope(seeds=[1, 2]))
-    assert len(set(cases)) == len(cases) == len(SYSTEMS) * 2 * len(SEEDS) * 2
+    assert len(set(cases)) == len(cases) == len(SYSTEMS) * 2 * len(RECIPES) * 2
     # Neighbours share a path, which is kept for one seed only.
     changes = sum((a.system, a.seed) != (b.system, b.seed) for a, b in pairwise(cases))
     assert changes == len(SYSTEMS) * 2 - 1

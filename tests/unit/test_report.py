@@ -25,7 +25,7 @@ from wgsindy.diagnostics import Diagnostics, Examination, diagnose
 from wgsindy.display.fitted import fit_figures
 from wgsindy.display.report import render_report, write_report
 from wgsindy.display.report.autocorrelation import autocorrelation
-from wgsindy.display.report.content import NEXT, Origin
+from wgsindy.display.report.content import NEXT, Origin, fit_facts
 from wgsindy.display.report.coverage import relative_errors
 from wgsindy.display.report.flow import arrow_outlines, ellipse_outlines
 from wgsindy.display.report.formulas import equations, term_formula
@@ -278,11 +278,22 @@ def test_the_error_of_no_drift_at_all_is_not_drawn() -> None:
     assert "sureness-0-1" not in Page(still).ids()
 
 
+def test_facts_of_the_fit_have_noise_and_horizon(demo: tuple[WGSINDy, Trajectories]) -> None:
+    fitted, _ = demo
+    seen = replace(fitted.diagnostics_, observation_noise=(0.0, 0.0625))
+    facts = {fact.name: fact.value for fact in fit_facts(fitted.generator_, seen)}
+    assert facts["Mean noise a11"] == f"{seen.noise_level[0]:.3g}"
+    assert facts["Noise of the observation of y"] == "0.25"
+    assert "Noise of the observation of x" not in facts
+    assert facts["Effective horizon, worst covered twentieth"] == f"{seen.horizon:.3g}"
+
+
 def test_the_table_of_checks_holds_every_fact(
     demo: tuple[WGSINDy, Trajectories], demo_text: str
 ) -> None:
     found, diagnostics = Page(demo_text).facts, demo[0].diagnostics_
     told = {"n_increments", "n_rows", "n_terms", "noiseless", "rival", "verdict", "findings"}
+    told |= {"horizon", "noise_level", "observation_noise"}  # among the facts of the fit
     assert set(found) == {field.name for field in fields(Diagnostics)} - told
     for fact, values in found.items():
         expected = getattr(diagnostics, fact)

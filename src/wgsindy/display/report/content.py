@@ -104,6 +104,12 @@ def fit_facts(generator: Generator, diagnostics: Diagnostics) -> list[Fact]:
         Fact("Rows", f"{diagnostics.n_rows}"),
         Fact("Effective horizon, worst covered twentieth", f"{diagnostics.horizon:.3g}"),
     ]
+    for p, (name, noise, jitter) in enumerate(
+        zip(generator.names, diagnostics.noise_level, diagnostics.observation_noise, strict=True)
+    ):
+        facts.append(Fact(f"Mean noise a{p + 1}{p + 1}", f"{noise:.3g}"))
+        if jitter > 0:
+            facts.append(Fact(f"Noise of the observation of {name}", f"{jitter**0.5:.3g}"))
     if diagnostics.noiseless:
         facts.append(Fact("Without noise of their own", ", ".join(diagnostics.noiseless)))
     return facts
