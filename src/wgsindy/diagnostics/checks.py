@@ -217,11 +217,12 @@ def _wrong_tensor(seen: Examination) -> Iterator[Finding]:
     if wrong.any() or clipped > CLIPPED:
         ratios = np.where(left.balance < EXPLODED, left.balance, left.variance)
         worst = ratios[np.argmax(np.abs(np.log(np.where(ratios > 0, ratios, 1.0))))]
+        faults = [f"residuals vary {worst:.2g} times as much as it says"] * bool(wrong.any())
+        faults += [f"at {clipped:.0%} of the samples its formula is not positive"] * (clipped > 0)
         yield Finding(
             Axis.MISSING_TERMS,
             tuple(f"a{p + 1}{p + 1}" for p in np.flatnonzero(wrong)),
-            f"the tensor does not fit: residuals vary {worst:.2g} times as much as it says, and at "
-            f"{clipped:.0%} of the samples its formula is not positive.",
+            f"the tensor does not fit: {', and '.join(faults)}.",
             "Use a library that can follow the noise (a higher degree, square roots), or a "
             "transformed state.",
         )
@@ -273,14 +274,17 @@ def disagreement(seen: Examination) -> Iterator[Finding]:
     if drift.max() > STANDARD_ERRORS or noise.max() > STANDARD_ERRORS:
         number = worst[0] if drift.max() > noise.max() else worst[1]
         change = float(np.nanmax(np.abs(left.holdout[number][known]), initial=0.0))
-        most = float(np.nanmax(variance[number], initial=0.0))
+        there = variance[number][noise[number] > 0]  # where it is odd, and that is more than chance
+        faults = [f"its increments are {drift[number].max():.1f} standard errors from the drift"]
+        faults += [
+            f"its residuals vary {ratio:.2g} times as much as the tensor says"
+            for ratio in there[:1]
+        ]
         yield Finding(
             Axis.DISAGREEMENT,
             (),
             f"trajectory {number} (of {len(seen.data)}, counted from 0) does not fit the others: "
-            f"its increments are {drift[number].max():.1f} standard errors from the drift of all, "
-            f"its residuals vary {most:.2g} times as much as the tensor "
-            f"says. Without it the drift is {change:.0%} larger or smaller.",
+            f"{', '.join(faults)}. Without it the drift is {change:.0%} larger or smaller.",
             "Look at that trajectory: other units, another time step, another regime? Fit without "
             "it.",
         )
