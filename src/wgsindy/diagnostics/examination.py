@@ -86,9 +86,11 @@ class Examination:
         had stayed at x for so long, up to a variance of a(x) / horizon.
         """
         theta = self.generator.basis.values(self.points)
-        unit = np.linalg.qr(theta / np.linalg.norm(theta, axis=0))[0]
-        leverage = np.einsum("nk,nk->n", unit, unit)
-        return float(np.quantile(self.data.total_time / (len(theta) * leverage), WORST_COVERED))
+        size = np.linalg.norm(theta, axis=0)
+        unit = np.linalg.qr(theta[:, size > 0] / size[size > 0])[0]
+        # A sample at which every term vanishes has no leverage, and tells of nothing.
+        leverage = np.quantile(np.einsum("nk,nk->n", unit, unit), 1 - WORST_COVERED)
+        return float(self.data.total_time / (len(theta) * max(leverage, np.finfo(float).tiny)))
 
     @cached_property
     def rival(self) -> Alternative | None:
