@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from processes import DT, linear
 from scipy.stats import chi2
 
 from wgsindy import Trajectories, WGSINDy, alternatives, tensor, zoo
@@ -22,18 +23,6 @@ from wgsindy.libraries import library
 from wgsindy.likelihood import NormalPass
 from wgsindy.recipes import SHARP
 from wgsindy.symbolic import field_names
-
-DT = 0.01
-
-
-def linear(seed: int, d: int = 2, *, steps: int = 800, trajectories: int = 4) -> Trajectories:
-    """A linear process, so that nothing is missing."""
-    rng = np.random.default_rng(seed)
-    x = np.zeros((trajectories, steps + 1, d))
-    for n in range(steps):
-        noise = rng.standard_normal((trajectories, d))
-        x[:, n + 1] = x[:, n] * (1 - 3 * DT) + np.sqrt(DT) * noise
-    return Trajectories(list(x), DT)
 
 
 def fitted(data: Trajectories, terms: Any = "poly1", threads: int = 1) -> Fitted:

@@ -7,23 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from processes import DT, linear
 
 from wgsindy import Trajectories, WGSINDy, auto, zoo
 from wgsindy.alternatives import PREFERRED, Alternative, Fitted
 from wgsindy.auto import LEAST_SHARE, MOST_ROUNDS, chosen_library
 from wgsindy.errors import NotEnoughDataError, WgsindyWarning
 from wgsindy.libraries import library
-
-DT = 0.01
-
-
-def linear(seed: int, d: int = 2, *, steps: int = 800, trajectories: int = 4) -> Trajectories:
-    rng = np.random.default_rng(seed)
-    x = np.zeros((trajectories, steps + 1, d))
-    for n in range(steps):
-        noise = rng.standard_normal((trajectories, d))
-        x[:, n + 1] = x[:, n] * (1 - 3 * DT) + np.sqrt(DT) * noise
-    return Trajectories(list(x), DT)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from wgsindy import zoo
 from wgsindy.bench import uneven
 from wgsindy.bench.campaign import Case, Line
 from wgsindy.bench.scope import Scope
-from wgsindy.bench.uneven import FINE, RECIPES, SAMPLINGS, SHAPE, SYSTEMS, sampled, summarise
+from wgsindy.bench.uneven import FINE, RECIPES, SAMPLINGS, SHAPE, SYSTEMS, sampled
+from wgsindy.display.pages.uneven import summarise
 
 SYSTEM = "rotational_ou"
 

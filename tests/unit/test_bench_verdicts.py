@@ -10,7 +10,8 @@ from wgsindy import zoo
 from wgsindy.bench import verdicts
 from wgsindy.bench.campaign import Case, Line
 from wgsindy.bench.scope import Scope, in_scope
-from wgsindy.bench.verdicts import LIMITS, Limit, run_case, summarise, verdict_case, verdict_cases
+from wgsindy.bench.verdicts import LIMITS, Limit, run_case, verdict_case, verdict_cases
+from wgsindy.display.pages.verdicts import summarise
 from wgsindy.findings import Axis
 
 
@@ -40,22 +41,22 @@ def test_counts_of_hand_made_lines() -> None:
         Line(verdict_case(poly3, 2), "code", None, "went wrong"),
     ]
     scope, limits = summarise(lines)
-    rows = {(row.system, row.options): row for row in limits}
+    rows = {(row.limit.system, row.limit.options): row for row in limits}
     assert len(rows) == 3
     row = rows["nonpoly_drift", (("library", "poly2"),)]
-    assert (row.expected, row.fits, row.named, row.false) == (Axis.MISSING_TERMS, 5, 1, 3)
+    assert (row.limit.expected, row.fits, row.named, row.false) == (Axis.MISSING_TERMS, 5, 1, 3)
     assert row.others == (Axis.BOUNDARY, Axis.JUMPS)
     row = rows["nonpoly_drift", (("library", "poly3"),)]
     assert (row.fits, row.named, row.false, row.others) == (1, 1, 0, ())
     row = rows["rotational_ou", (("noise", 0.1),)]
-    assert (row.expected, row.fits, row.named, row.false) == (Axis.NOISE, 2, 1, 1)
-    within = {row.system: row for row in scope}
+    assert (row.limit.expected, row.fits, row.named, row.false) == (Axis.NOISE, 2, 1, 1)
+    within = {row.limit.system: row for row in scope}
     assert set(within) == {"rotational_ou", "heston_logsv"}
     row = within["rotational_ou"]
-    assert (row.expected, row.fits, row.false) == (Axis.NONE, 2, 1)
+    assert (row.limit.expected, row.fits, row.false) == (Axis.NONE, 2, 1)
     # The price drift of the Heston models is hidden by noise: that axis is their own.
     row = within["heston_logsv"]
-    assert (row.expected, row.fits, row.named, row.false) == (Axis.LOW_SIGNAL, 2, 1, 0)
+    assert (row.limit.expected, row.fits, row.named, row.false) == (Axis.LOW_SIGNAL, 2, 1, 0)
 
 
 def test_every_limit_expects_an_axis() -> None:

@@ -5,24 +5,23 @@ Both see the same total time and, on average, as many samples. What differs is t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from wgsindy import metrics, zoo
 from wgsindy.arrays import IntArray
 from wgsindy.bench import fits
-from wgsindy.bench.campaign import Case, Line
+from wgsindy.bench.campaign import Case
 from wgsindy.bench.scope import REPORTING_SEEDS, Scope
 from wgsindy.trajectories import Trajectories
 
 EXPERIMENT = "uneven"
 SYSTEMS = (
     *("rotational_ou", "double_well_transverse", "diag_multiplicative"),
-    *("van_der_pol", "heston_logsv"),
+    *("van_der_pol", "heston_logsv", "coupled_ou"),
 )
 # An error of one fit varies by half of itself, and the two samplings share no increment: 40 seeds
 # tell a difference of 15 %.
@@ -36,12 +35,17 @@ SHAPE = 2.0  # of the gamma distribution: steps vary by 71 % of their mean
 def uneven_cases(scope: Scope) -> list[Case]:
     """Every system in both samplings."""
     return [
-        Case(EXPERIMENT, system, recipe, seed, options=(("sampling", sampling),))
+        uneven_case(system, recipe, seed, sampling)
         for system in scope.of_systems(SYSTEMS)
         for seed in scope.of_seeds(SEEDS)
         for recipe in (RECIPES if scope.seeds or seed in PAPER_SEEDS else RECIPES[:1])
         for sampling in SAMPLINGS
     ]
+
+
+def uneven_case(system: str, recipe: str, seed: int, sampling: str) -> Case:
+    """One fit of one sampling."""
+    return Case(EXPERIMENT, system, recipe, seed, options=(("sampling", sampling),))
 
 
 @lru_cache(maxsize=1)
@@ -81,41 +85,3 @@ def run_case(case: Case) -> dict[str, Any]:
         estimate, system.generator, _fine_paths(case.system, case.seed).states, scored=system.scored
     )
     return {"drift": scores.drift, "tensor": scores.tensor, "samples": data.n_increments}
-
-
-class Row(NamedTuple):
-    """Root mean square errors of one system and recipe, (even, uneven)."""
-
-    system: str
-    recipe: str
-    seeds: int
-    drift: tuple[float, float]
-    tensor: tuple[float, float]
-
-
-def summarise(lines: Sequence[Line]) -> list[Row]:
-    """One row for each system and recipe."""
-    rows = []
-    for system in SYSTEMS:
-        for recipe in RECIPES:
-            results = [
-                [
-                    line.result
-                    for line in lines
-                    if line.result is not None
-                    and (line.case.system, line.case.recipe) == (system, recipe)
-                    and line.case.settings["sampling"] == sampling
-                ]
-                for sampling in SAMPLINGS
-            ]
-            if all(results):
-                drift, tensor = (
-                    tuple(_rms([result[key] for result in group]) for group in results)
-                    for key in ("drift", "tensor")
-                )
-                rows.append(Row(system, recipe, len(results[0]), drift, tensor))  # type: ignore[arg-type]
-    return rows
-
-
-def _rms(errors: Sequence[float]) -> float:
-    return float(np.sqrt(np.mean(np.square(errors))))

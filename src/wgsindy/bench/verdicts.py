@@ -6,13 +6,12 @@ must get its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from wgsindy import zoo
 from wgsindy.bench import fits
-from wgsindy.bench.campaign import Case, Line
+from wgsindy.bench.campaign import Case
 from wgsindy.bench.observation_noise import observed
 from wgsindy.bench.scope import REPORTING_SEEDS, Scope, in_scope
 from wgsindy.findings import Axis
@@ -88,43 +87,3 @@ def run_case(case: Case) -> dict[str, Any]:
         "axis": str(found.axis),
         "axes": list(dict.fromkeys(str(finding.axis) for finding in found.findings)),
     }
-
-
-class Row(NamedTuple):
-    """One system: the axis it has, how often that was named first, and what else was."""
-
-    system: str
-    options: tuple[tuple[str, Any], ...]
-    expected: Axis
-    fits: int
-    named: int
-    false: int
-    others: tuple[str, ...]
-
-
-def summarise(lines: Sequence[Line]) -> tuple[list[Row], list[Row]]:
-    """Rows of the systems in scope, and of the limits.
-
-    False is an axis that stands first and that the system does not have.
-    """
-    scope = [_row(Limit(system), lines) for system in in_scope()]
-    limits = [_row(limit, lines) for limit in LIMITS]
-    return [row for row in scope if row.fits], [row for row in limits if row.fits]
-
-
-def _row(limit: Limit, lines: Sequence[Line]) -> Row:
-    axes = [
-        line.result["axis"]
-        for line in lines
-        if line.result is not None
-        and line.case.system == limit.system
-        and line.case.options == limit.options
-    ]
-    expected = limit.expected
-    wrong = [axis for axis in axes if axis not in ("", expected)]
-    return Row(
-        *(limit.system, limit.options, expected, len(axes)),
-        named=sum(axis == expected for axis in axes),
-        false=len(wrong),
-        others=tuple(sorted(set(wrong))),
-    )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from wgsindy import tensor
 from wgsindy.arrays import BoolArray
 from wgsindy.diagnostics.examination import Examination
 from wgsindy.findings import Axis, Finding
@@ -64,6 +65,17 @@ def _names(seen: Examination, chosen: BoolArray) -> str:
     return ", ".join(name for name, yes in zip(seen.data.names, chosen, strict=True) if yes)
 
 
+def _drifts(seen: Examination, chosen: BoolArray) -> tuple[str, ...]:
+    """Drift components of the ``chosen (d,)`` coordinates."""
+    return tuple(np.array(field_names(seen.data.dimension)[0])[chosen].tolist())
+
+
+def _variances(seen: Examination, chosen: BoolArray) -> tuple[str, ...]:
+    """Diagonal entries of the tensor of the ``chosen (d,)`` coordinates."""
+    entries = field_names(seen.data.dimension)[1]
+    return tuple(entries[tensor.entry_number(p, p)] for p in np.flatnonzero(chosen).tolist())
+
+
 def _quiet(seen: Examination) -> BoolArray:
     """Which coordinates are known to have no noise of their own, ``(d,)``."""
     nobody = np.zeros(seen.data.dimension, dtype=bool)
@@ -95,7 +107,7 @@ def observation_noise(seen: Examination) -> Iterator[Finding]:
         broken = seen.corrected and seen.fitted is not None and seen.fitted.fit.clipped > CLIPPED
         yield Finding(
             Axis.NOISE,
-            tuple(f"a{p + 1}{p + 1}" for p in np.flatnonzero(noisy)),
+            _variances(seen, noisy),
             f"neighbouring steps of {_names(seen, noisy)} take each other back (correlation "
             f"{worst:.2f}): the observation adds noise of its own, which inflates the tensor"
             + (", and the fit subtracts it." if seen.corrected else ".")
@@ -149,7 +161,7 @@ def boundary(seen: Examination) -> Iterator[Finding]:
         worst = int(np.argmax(np.where(crowded, np.maximum(low, edge), 0.0)))
         yield Finding(
             Axis.BOUNDARY,
-            tuple(f"b{p + 1}" for p in np.flatnonzero(crowded)),
+            _drifts(seen, crowded),
             f"the samples crowd at a boundary: at {low[worst]:.0%} of them "
             f"{seen.data.names[worst]} has less than a twentieth of its mean noise, and "
             f"{edge[worst]:.1%} sit on its edge exactly.",
@@ -221,7 +233,7 @@ def _wrong_tensor(seen: Examination) -> Iterator[Finding]:
         faults += [f"at {clipped:.0%} of the samples its formula is not positive"] * (clipped > 0)
         yield Finding(
             Axis.MISSING_TERMS,
-            tuple(f"a{p + 1}{p + 1}" for p in np.flatnonzero(wrong)),
+            _variances(seen, wrong),
             f"the tensor does not fit: {', and '.join(faults)}.",
             "Use a library that can follow the noise (a higher degree, square roots), or a "
             "transformed state.",
@@ -236,7 +248,7 @@ def hidden(seen: Examination) -> Iterator[Finding]:
         worst = int(np.argmax(np.where(lasting, errors, 0.0)))
         yield Finding(
             Axis.HIDDEN,
-            tuple(f"b{p + 1}" for p in np.flatnonzero(lasting)),
+            _drifts(seen, lasting),
             f"what the drift leaves of {_names(seen, lasting)} has a memory: summed over many "
             f"steps it varies {1 + excess[worst]:.2g} times as much as independent residuals "
             f"({errors[worst]:.0f} standard errors). A coordinate that is not observed acts on it.",
@@ -254,7 +266,7 @@ def jumps(seen: Examination) -> Iterator[Finding]:
         worst = float(left.kurtosis[heavy].max())
         yield Finding(
             Axis.JUMPS,
-            tuple(f"a{p + 1}{p + 1}" for p in np.flatnonzero(heavy)),
+            _variances(seen, heavy),
             f"residuals of {_names(seen, heavy)} have heavier tails than Gaussian noise (excess "
             f"kurtosis {worst:.2g}): jumps, outliers, or noise whose strength is not observed.",
             "Look at the largest increments. The tensor is a mean over calm and stormy times.",

@@ -3,21 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from wgsindy import zoo
-from wgsindy.bench import verdicts
 from wgsindy.bench.campaign import Line
-from wgsindy.bench.verdicts import Row
+from wgsindy.bench.scope import in_scope
+from wgsindy.bench.verdicts import LIMITS, Limit, verdict_case
 from wgsindy.display.grid import Grid
 from wgsindy.display.pages.page import Content
+from wgsindy.display.summary import Index
 
 SCOPE_HEADINGS = ("System", "axis that it has", "named instead", "fits", "false alarms")
 LIMIT_HEADINGS = ("Limit", "seen with", "its axis", "named instead", "fits", "named")
 
 
+class Row(NamedTuple):
+    """A limit, how often it was fitted, its axis named first, a false one instead, and which."""
+
+    limit: Limit
+    fits: int
+    named: int
+    false: int
+    others: tuple[str, ...]
+
+
+def summarise(lines: Sequence[Line]) -> tuple[list[Row], list[Row]]:
+    """Rows of the systems in scope, and of the limits.
+
+    False is an axis that stands first and that the system does not have.
+    """
+    index = Index(lines)
+    scope = [_row(Limit(system), index) for system in in_scope()]
+    limits = [_row(limit, index) for limit in LIMITS]
+    return [row for row in scope if row.fits], [row for row in limits if row.fits]
+
+
+def _row(limit: Limit, index: Index) -> Row:
+    results = index.results(verdict_case(limit, seed) for seed in index.seeds)
+    axes = [result["axis"] for result in results]
+    wrong = [axis for axis in axes if axis not in ("", limit.expected)]
+    named = sum(axis == limit.expected for axis in axes)
+    return Row(limit, len(axes), named, len(wrong), tuple(sorted(set(wrong))))
+
+
 def build(lines: Sequence[Line]) -> Content:
     """Both tables and what they add up to."""
-    scope, limits = verdicts.summarise(lines)
+    scope, limits = summarise(lines)
     return Content(
         {
             "verdicts-scope": Grid(
@@ -47,11 +78,12 @@ def build(lines: Sequence[Line]) -> Content:
 
 
 def _words(row: Row) -> tuple[str, str, str]:
-    return zoo.get(row.system).title, str(row.expected) or "none", ", ".join(row.others) or "-"
+    title = zoo.get(row.limit.system).title
+    return title, str(row.limit.expected) or "none", ", ".join(row.others) or "-"
 
 
 def _settings(row: Row) -> str:
-    return ", ".join(f"{key} {value}" for key, value in row.options) or "-"
+    return ", ".join(f"{key} {value}" for key, value in row.limit.options) or "-"
 
 
 def _sum(scope: Sequence[Row], limits: Sequence[Row]) -> str:
