@@ -10,7 +10,7 @@ from wgsindy.arrays import BoolArray, FloatArray, IntArray, frozen
 from wgsindy.engine import reduce
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.libraries import Frame
-from wgsindy.trajectories import Chunk, Trajectories
+from wgsindy.recordings import Chunk, Recording
 
 
 @dataclass
@@ -34,9 +34,9 @@ class Moments:
 class MomentPass:
     """Sum the moments of states and increments about a nearby origin."""
 
-    def __init__(self, data: Trajectories) -> None:
+    def __init__(self, data: Recording) -> None:
         # Subtracting one state first keeps the variance exact for data far from zero.
-        self.origin = data.states[0]
+        self.origin = data.first_state
         self.n_trajectories = len(data)
 
     def empty(self) -> Moments:
@@ -111,7 +111,7 @@ class Cloud:
     high: FloatArray
 
 
-def survey(data: Trajectories, *, standardise: bool, threads: int = 1) -> Cloud:
+def survey(data: Recording, *, standardise: bool, threads: int = 1) -> Cloud:
     """Measure mean, spread, covariance and increments of the samples.
 
     Raises
@@ -131,8 +131,7 @@ def survey(data: Trajectories, *, standardise: bool, threads: int = 1) -> Cloud:
     region = Frame(frozen(mean + step.origin), frozen(spread))
     frame = region if standardise else Frame.identity(data.dimension)
     rate = moments.variation / moments.time
-    lengths = np.array([len(path) - 1 for path in data])
-    position = (moments.by_trajectory / lengths[:, None] / spread).sum(axis=1)
+    position = (moments.by_trajectory / (data.lengths - 1)[:, None] / spread).sum(axis=1)
     rank = np.empty(len(data), dtype=np.int64)
     rank[np.argsort(position, kind="stable")] = np.arange(len(data))
     return Cloud(
@@ -148,11 +147,11 @@ def survey(data: Trajectories, *, standardise: bool, threads: int = 1) -> Cloud:
     )
 
 
-def _refuse_degenerate(data: Trajectories, moments: Moments, spread: FloatArray) -> None:
+def _refuse_degenerate(data: Recording, moments: Moments, spread: FloatArray) -> None:
     for p, name in enumerate(data.names):
         if not moments.moved[p]:
             raise DataError(
-                f"coordinate {name!r} is constant ({data.states[0, p]:.6g} in all samples of a "
+                f"coordinate {name!r} is constant ({data.first_state[p]:.6g} in all samples of a "
                 "trajectory), so nothing can be learned about it; leave it out."
             )
         if moments.reach[p] == 0:
@@ -161,7 +160,8 @@ def _refuse_degenerate(data: Trajectories, moments: Moments, spread: FloatArray)
                 "trajectories."
             )
         if not (np.isfinite(spread[p]) and spread[p] ** 4 > 0 and moments.variation[p] > 0):
+            size = max(abs(moments.low[p]), abs(moments.high[p]))
             raise DataError(
-                f"coordinate {name!r} has states of size {np.abs(data.states[:, p]).max():.3g}, "
+                f"coordinate {name!r} has states of size {size:.3g}, "
                 "whose squares leave the range of floating point; change its units."
             )

@@ -9,11 +9,12 @@ import numpy as np
 
 from wgsindy.alternatives import Alternative, Fitted
 from wgsindy.arrays import BoolArray, FloatArray
+from wgsindy.diagnostics.halves import HalvesPass
 from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
 from wgsindy.engine import reduce
 from wgsindy.generator import Generator
+from wgsindy.recordings import Recording
 from wgsindy.survey import Cloud
-from wgsindy.trajectories import Trajectories
 
 MOST_POINTS = 2000  # of the data at which fields are compared
 
@@ -27,7 +28,7 @@ class Examination:
     linear systems.
     """
 
-    data: Trajectories
+    data: Recording
     cloud: Cloud
     generator: Generator
     rows: int
@@ -45,7 +46,7 @@ class Examination:
     @cached_property
     def points(self) -> FloatArray:
         """States of the data, evenly taken, ``(n, d)``."""
-        return self.data.states[:: max(1, len(self.data.states) // MOST_POINTS)]
+        return self.data.sample(MOST_POINTS)
 
     @cached_property
     def rival(self) -> Alternative | None:
@@ -62,15 +63,9 @@ class Examination:
         active = self._active_coordinates()
         if not active.any():
             return 0.0
-        middles = [len(path) // 2 for path in self.data]
-        first = np.concatenate(
-            [path[:m, active] for path, m in zip(self.data, middles, strict=True)]
-        )
-        second = np.concatenate(
-            [path[m:, active] for path, m in zip(self.data, middles, strict=True)]
-        )
-        spread = np.atleast_2d(np.cov(first.T) + np.cov(second.T)) / 2
-        apart = first.mean(axis=0) - second.mean(axis=0)
+        halves = reduce(HalvesPass(self.data), self.data, threads=self.threads)
+        spread = halves.covariance[:, active][:, :, active].sum(axis=0) / 2
+        apart = np.subtract(*halves.mean[:, active])
         return float(np.sqrt(apart @ np.linalg.lstsq(spread, apart)[0]))
 
     def _active_coordinates(self) -> BoolArray:
