@@ -58,19 +58,25 @@ class MomentPass:
 
     def add(self, total: Moments, chunk: Chunk) -> Moments:
         x = chunk.states - self.origin
-        square = chunk.increments**2
+        # NumPy looks for extremes of rows ten times faster than of columns.
+        states, steps = (
+            np.ascontiguousarray(chunk.states.T),
+            np.ascontiguousarray(chunk.increments.T),
+        )
+        square = steps**2
         total.count += len(x)
         total.time += float(chunk.dt.sum())
-        total.repeated += int(np.count_nonzero(~chunk.increments.any(axis=1)))
-        total.moved |= chunk.increments.any(axis=0)
-        np.maximum(total.reach, np.abs(x).max(axis=0), out=total.reach)
-        np.minimum(total.low, chunk.states.min(axis=0), out=total.low)
-        np.maximum(total.high, chunk.states.max(axis=0), out=total.high)
-        total.first += x.sum(axis=0)
+        total.repeated += int(np.count_nonzero(~steps.any(axis=0)))
+        total.moved |= steps.any(axis=1)
+        np.minimum(total.low, states.min(axis=1), out=total.low)
+        np.maximum(total.high, states.max(axis=1), out=total.high)
+        np.maximum(total.reach, np.abs(x.T.copy()).max(axis=1), out=total.reach)
+        total.first += np.einsum("np->p", x)
         total.second += x.T @ x
-        np.add.at(total.by_trajectory, chunk.trajectory, x)
-        total.variation += square.sum(axis=0)
-        np.maximum(total.largest, (square / chunk.dt[:, None]).max(axis=0), out=total.largest)
+        edges = np.append(0, np.flatnonzero(np.diff(chunk.trajectory)) + 1)
+        total.by_trajectory[chunk.trajectory[edges]] += np.add.reduceat(x, edges, axis=0)
+        total.variation += np.einsum("np,np->p", chunk.increments, chunk.increments)
+        np.maximum(total.largest, (square / chunk.dt).max(axis=1), out=total.largest)
         return total
 
     def merge(self, left: Moments, right: Moments) -> Moments:
