@@ -160,8 +160,11 @@ def to_hdf5(arrays: dict[str, np.ndarray], path: Path) -> None:
 def to_zarr(arrays: dict[str, np.ndarray], path: Path) -> None:
     group = zarr.open_group(str(path), mode="w")
     for name, array in arrays.items():
-        chunks = tuple(max(1, n // 3) for n in array.shape) or "auto"
-        group.create_array(name, data=array, chunks=chunks)
+        if array.ndim:
+            chunks = tuple(max(1, n // 3) for n in array.shape)
+            group.create_array(name, data=array, chunks=chunks)
+        else:
+            group.create_array(name, data=array)
 
 
 @pytest.mark.parametrize("write", [to_hdf5, to_zarr])
