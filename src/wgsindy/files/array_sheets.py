@@ -90,8 +90,9 @@ class ZarrArrays:
             if isinstance(store, zarr.Array):
                 yield {positional_name(0): store}
             else:
-                members = dict(store.members(max_depth=None))
-                arrays = {name: item for name, item in members.items() if hasattr(item, "shape")}
+                # A folder lists its files in any order.
+                members = sorted(store.members(max_depth=None), key=lambda member: member[0])
+                arrays = {name: item for name, item in members if isinstance(item, zarr.Array)}
                 yield _by_leaf(arrays, self.path)
 
 
