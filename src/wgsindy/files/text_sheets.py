@@ -118,29 +118,47 @@ class TextShard:
     def _columns(self, content: bytes) -> dict[str, NDArray[Any]]:
         import polars as pl
 
-        kinds = {f"column_{place + 1}": pl.String for place in range(self.form.width)}
-        with told(self.path, "a table of text"):
-            table = pl.read_csv(
-                content,
-                has_header=False,
-                separator=self.form.separator,
-                schema=kinds,
-                null_values=MISSING,
-                encoding="utf8-lossy",
-            )
+        try:
+            table = self._table(content, pl.Float64)
+        except pl.exceptions.PolarsError:
+            # Blanks around a number, or no number: slower, and with a sentence.
+            with told(self.path, "a table of text"):
+                table = self._table(content, pl.String)
         columns = {}
         for name, place in zip(self.wanted.columns, self.form.places, strict=True):
             fields = table[f"column_{place + 1}"]
-            if name == self.wanted.trajectory and self.form.text_ids:
+            if self._is_text(place):
                 columns[name] = np.array(fields.to_list(), dtype=object)
             else:
                 columns[name] = self._numbers(fields, name)
         return columns
 
+    def _table(self, content: bytes, numbers: Any) -> pl.DataFrame:
+        """Split into columns: ``numbers`` is the type of those that are no text."""
+        import polars as pl
+
+        return pl.read_csv(
+            content,
+            has_header=False,
+            separator=self.form.separator,
+            schema={
+                f"column_{place + 1}": pl.String if self._is_text(place) else numbers
+                for place in range(self.form.width)
+            },
+            null_values=MISSING,
+            encoding="utf8-lossy",
+        )
+
+    def _is_text(self, place: int) -> bool:
+        if place not in self.form.places:
+            return True
+        ids = self.wanted.trajectory is not None and place == self.form.places[-1]
+        return ids and self.form.text_ids
+
     def _numbers(self, fields: pl.Series, name: str) -> NDArray[Any]:
         import polars as pl
 
-        values = fields.cast(pl.Float64, strict=False)
+        values = fields.cast(pl.Float64, strict=False)  # nothing to do for most files
         if values.null_count() > fields.null_count():
             values = fields.str.strip_chars(" \t\r").cast(pl.Float64, strict=False)
             odd = fields.filter(values.is_null() & fields.is_not_null())
