@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterable
 
@@ -49,6 +50,15 @@ def test_every_increment_is_added_once(threads: int, size: int) -> None:
         assert start == place
         place += length
     assert place == recording().n_increments
+
+
+def test_every_thread_gets_its_share() -> None:
+    workers: list[int] = []
+    step = StartPass(lambda chunk: workers.append(threading.get_ident()))
+    reduce(step, recording(), threads=3, chunk_size=10)
+    shares = [workers.count(worker) for worker in set(workers)]
+    assert len(shares) == 3
+    assert max(shares) - min(shares) <= 20  # one section
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])

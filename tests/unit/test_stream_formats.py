@@ -151,6 +151,13 @@ def test_npy_in_any_layout(tmp_path: Path) -> None:
     assert_same(data, Trajectories(STACK, 1.0))
 
 
+@pytest.mark.parametrize("rows", [8, 9, 10, 17, 18, 19, 36, 37])
+def test_no_row_is_lost_at_the_edge_of_a_block(rows: int, tmp_path: Path) -> None:
+    path = np.arange(rows, dtype=float)
+    np.save(tmp_path / "path.npy", path)
+    assert stream(tmp_path / "path.npy", dt=1.0).sample(100)[:, 0].tolist() == path.tolist()
+
+
 def to_hdf5(arrays: dict[str, np.ndarray], path: Path) -> None:
     with h5py.File(path, "w") as file:
         for name, array in arrays.items():
