@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.arrays import BoolArray, FloatArray, IntArray, frozen
 from wgsindy.errors import DataError
 
 CHUNK_SIZE = 2048  # 64 kernels x 2048 samples of float64 are 1 MiB: one core's cache
@@ -128,13 +128,6 @@ class Recording(ABC):
         """
 
     @abstractmethod
-    def sample(self, most: int) -> FloatArray:
-        """States at every k-th place, ``(n, d)``, the same however the data are stored.
-
-        There are fewer than ``2 * most`` of them.
-        """
-
-    @abstractmethod
     def subset(self, indices: Sequence[int]) -> Recording:
         """Return the trajectories at ``indices``."""
 
@@ -173,6 +166,15 @@ class Recording(ABC):
         No increment spans two trajectories, and none is lost between two chunks.
         """
         return Part(self, 0, self.n_samples - 1).chunks(size, following=following)
+
+    def sample(self, most: int) -> FloatArray:
+        """States at which every k-th step begins, ``(n, d)``, however the data are stored.
+
+        There are fewer than ``2 * most`` of them.
+        """
+        every = max(1, self.n_increments // most)
+        found = [chunk.states[-chunk.start % every :: every].copy() for chunk in self.chunks()]
+        return frozen(np.concatenate(found))
 
     def parts(self, count: int) -> list[Part]:
         """Cut into at most ``count`` parts of about equal size, each to be summed elsewhere.

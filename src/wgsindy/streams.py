@@ -98,17 +98,6 @@ class Stream(Recording):
         """The first state of all, ``(d,)``."""
         return frozen(next(self.sections(1)).states[0])
 
-    def sample(self, most: int) -> FloatArray:
-        """States at every k-th place, ``(n, d)``; see :class:`Recording`."""
-        every = max(1, self.n_samples // most)
-        found = []
-        for section in self.sections():
-            end = section.place + len(section)
-            # The last place of all is in no section, but within sight of the last one.
-            rows = len(section) + (end == self.n_samples - 1)
-            found.append(section.states[-section.place % every : rows : every].copy())
-        return frozen(np.concatenate(found))
-
     def subset(self, indices: Sequence[int]) -> Stream:
         """Return the trajectories at ``indices``, which must ascend: a stream has one order.
 

@@ -107,10 +107,6 @@ class Trajectories(Recording):
         """The first state of all, ``(d,)``."""
         return self._states[0]
 
-    def sample(self, most: int) -> FloatArray:
-        """States at every k-th place, ``(n, d)``, read-only; see :class:`Recording`."""
-        return self._states[:: max(1, self.n_samples // most)]
-
     def __getitem__(self, index: int) -> FloatArray:
         """Return the states of one trajectory, ``(n, d)``, read-only."""
         index = self._position(index)

@@ -89,8 +89,11 @@ def test_a_stream_has_the_chunks_of_trajectories_however_it_is_cut(
             else Trajectories(paths, times=clock)
         )
         assert_same(found, expected, size)
+        starts = np.concatenate([path[:-1] for path in paths])
         for most in (1, 4, 100):
-            np.testing.assert_array_equal(found.sample(most), expected.sample(most))
+            every = max(1, len(starts) // most)
+            np.testing.assert_array_equal(found.sample(most), starts[::every])
+            np.testing.assert_array_equal(expected.sample(most), starts[::every])
     assert found.total_time == expected.total_time  # of a fixed step, bit for bit
 
 
@@ -336,5 +339,5 @@ def peak_megabytes(samples: int, threads: int) -> float:
 def test_memory_does_not_grow_with_the_number_of_samples(threads: int) -> None:
     WGSINDy("poly1", "sharp").fit(stream(walk(20_000), dt=0.01))  # imports are no data
     few, many = peak_megabytes(200_000, threads), peak_megabytes(2_000_000, threads)
-    # The states alone are 1.5 and 15 MiB.
-    assert many < 1.1 * few + 0.5
+    # The states alone are 1.5 and 15 MiB. How many sections wait for a thread is chance, up to 3.
+    assert many < few + 5

@@ -45,7 +45,7 @@ class Examination:
 
     @cached_property
     def points(self) -> FloatArray:
-        """States of the data, evenly taken, ``(n, d)``."""
+        """States at which steps begin, evenly taken, ``(n, d)``."""
         return self.data.sample(MOST_POINTS)
 
     @cached_property
@@ -64,8 +64,10 @@ class Examination:
         if not active.any():
             return 0.0
         halves = reduce(HalvesPass(self.data), self.data, threads=self.threads)
+        scale = self.cloud.region.scale[active]
         spread = halves.covariance[:, active][:, :, active].sum(axis=0) / 2
-        apart = np.subtract(*halves.mean[:, active])
+        spread /= np.outer(scale, scale)
+        apart = np.subtract(*halves.mean[:, active]) / scale
         return float(np.sqrt(apart @ np.linalg.lstsq(spread, apart)[0]))
 
     def _active_coordinates(self) -> BoolArray:
