@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wgsindy import recipes, zoo
     from wgsindy.changes import Change
     from wgsindy.estimator import WGSINDy
-    from wgsindy.files import read
+    from wgsindy.files import read, stream
     from wgsindy.generator import Generator
     from wgsindy.libraries import library
     from wgsindy.recipes import Recipe
@@ -32,6 +32,7 @@ __all__ = [
     "library",
     "read",
     "recipes",
+    "stream",
     "zoo",
 ]
 
@@ -44,6 +45,7 @@ _HOMES = {
     "WGSINDy": "wgsindy.estimator",
     "library": "wgsindy.libraries",
     "read": "wgsindy.files",
+    "stream": "wgsindy.files",
 }
 
 

@@ -25,9 +25,9 @@ from wgsindy.evidence import Problem, search
 from wgsindy.libraries import Basis, Library, library
 from wgsindy.likelihood import NormalPass
 from wgsindy.recipes import Recipe
+from wgsindy.recordings import Recording
 from wgsindy.sharp import SharpFit, chunk_size
 from wgsindy.survey import Cloud
-from wgsindy.trajectories import Trajectories
 from wgsindy.workingmodel import WorkingModel
 
 # Nats by which the data must prefer another library. Given that the fitted one is right, chance
@@ -60,7 +60,7 @@ class Alternative(NamedTuple):
 class Fitted:
     """A fit by single increments, with what it was made from; ``basis`` in physical terms."""
 
-    data: Trajectories
+    data: Recording
     basis: Basis
     cloud: Cloud
     recipe: Recipe

@@ -9,9 +9,9 @@ from wgsindy.alternatives import Alternative, Fitted
 from wgsindy.errors import WgsindyError
 from wgsindy.libraries import Library, library
 from wgsindy.recipes import SHARP
+from wgsindy.recordings import Recording
 from wgsindy.sharp import recover_sharp
 from wgsindy.survey import survey
-from wgsindy.trajectories import Trajectories
 
 START = "poly2"
 MOST_ROUNDS = 6
@@ -25,7 +25,7 @@ class Chosen(NamedTuple):
     name: str
 
 
-def chosen_library(data: Trajectories, *, threads: int = 1) -> Chosen:
+def chosen_library(data: Recording, *, threads: int = 1) -> Chosen:
     """Grow a library until no larger one is preferred.
 
     Each round fits by the sharp recipe and asks whether some field is better off by more than

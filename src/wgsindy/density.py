@@ -14,8 +14,8 @@ import numpy as np
 from wgsindy.arrays import FloatArray, frozen
 from wgsindy.engine import reduce
 from wgsindy.libraries import Basis, Library, library
+from wgsindy.recordings import Chunk, Recording
 from wgsindy.survey import survey
-from wgsindy.trajectories import Chunk, Trajectories
 
 Sums = tuple[FloatArray, FloatArray]
 
@@ -53,12 +53,13 @@ class ScorePass:
         return left[0] + right[0], left[1] + right[1]
 
 
-def fit_density(data: Trajectories, terms: str | Library = "poly4") -> LogDensity:
+def fit_density(data: Recording, terms: str | Library = "poly4") -> LogDensity:
     """Fit the log-density of the states of ``data``.
 
     The samples are taken to be stationary: start-up transients count as states like any other.
 
     >>> import numpy as np
+    >>> from wgsindy.trajectories import Trajectories
     >>> x = np.random.default_rng(0).normal(0, 0.5, (20_000, 1))
     >>> density = fit_density(Trajectories([x], dt=1.0), "poly2")
     >>> bool(abs(density.slope(np.array([[1.0]]))[0, 0] + 4) < 0.2)

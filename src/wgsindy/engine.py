@@ -6,13 +6,22 @@ a way to add one chunk to it, and a way to merge two totals. :func:`reduce` runs
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from queue import Queue
 from typing import Protocol, TypeVar
 
-from wgsindy.trajectories import CHUNK_SIZE, Chunk, Trajectories
+from wgsindy.recordings import CHUNK_SIZE, SECTION_SIZE, Chunk, Part, Recording, Section
 
 Total = TypeVar("Total")
+Progress = Callable[[int, int], object]
+
+SHARES = 8  # sections that each thread should get of a small data set, so that all end together
+WAITING = 2  # sections that wait for each thread, which bounds what is held in memory
+
+_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
 
 class Pass(Protocol[Total]):
@@ -31,9 +40,28 @@ class Pass(Protocol[Total]):
         ...
 
 
+@contextmanager
+def watched(progress: Progress) -> Iterator[None]:
+    """Call ``progress(done, total)`` during every pass within: increments so far, and in all.
+
+    >>> from wgsindy.survey import survey
+    >>> from wgsindy.trajectories import Trajectories
+    >>> seen = []
+    >>> with watched(lambda done, total: seen.append((done, total))):
+    ...     _ = survey(Trajectories([[0.0, 1.0, 3.0, 2.0]], dt=0.1), standardise=True)
+    >>> seen
+    [(3, 3)]
+    """
+    token = _progress.set(progress)
+    try:
+        yield
+    finally:
+        _progress.reset(token)
+
+
 def reduce(
     step: Pass[Total],
-    data: Trajectories,
+    data: Recording,
     *,
     threads: int = 1,
     chunk_size: int = CHUNK_SIZE,
@@ -41,22 +69,68 @@ def reduce(
 ) -> Total:
     """Run one pass over all chunks of ``data`` and return its total.
 
-    With several threads each takes every ``threads``-th chunk; totals are merged in a fixed
-    order, so the result depends on the number of threads only through rounding.
+    The data are read once, here. With several threads each gets every ``threads``-th section;
+    totals are merged in a fixed order, so the result depends on the number of threads only through
+    rounding.
     """
+    whole, progress = Part(data, 0, data.n_samples - 1), _progress.get()
 
-    def run(first: int) -> Total:
-        total = step.empty()
-        chunks = data.chunks(chunk_size, following=following)
-        for chunk in islice(chunks, first, None, threads):
+    def added(total: Total, section: Section) -> Total:
+        for chunk in section.chunks(chunk_size, following=following):
             total = step.add(total, chunk)
         return total
 
-    if threads == 1:
-        return run(0)
+    def sections() -> Iterator[Section]:
+        held = SECTION_SIZE // chunk_size
+        if threads > 1:
+            held = min(held, data.n_samples // (chunk_size * threads * SHARES))
+        for section in whole.sections(chunk_size, max(1, held)):
+            yield section
+            if progress is not None:
+                # Trajectories that are over have one increment less than samples.
+                place = section.place + len(section)
+                progress(place - int(section.trajectory[len(section)]), data.n_increments)
+
+    if threads > 1:
+        return _shared(step, added, sections(), threads)
+    total = step.empty()
+    for section in sections():
+        total = added(total, section)
+    return total
+
+
+def _shared(
+    step: Pass[Total],
+    added: Callable[[Total, Section], Total],
+    sections: Iterator[Section],
+    threads: int,
+) -> Total:
+    """Deal the sections out to threads, in turns."""
+    queues: list[Queue[Section | None]] = [Queue(WAITING) for _ in range(threads)]
+
+    def work(queue: Queue[Section | None]) -> Total:
+        total = step.empty()
+        try:
+            while (section := queue.get()) is not None:
+                total = added(total, section)
+        except BaseException:
+            while queue.get() is not None:  # whoever deals must not wait for a thread that is gone
+                pass
+            raise
+        return total
+
     with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(run, range(threads)))
-    total = parts[0]
-    for part in parts[1:]:
-        total = step.merge(total, part)
+        # The state of NumPy's warnings belongs to a context, and threads start with a fresh one.
+        found: list[Future[Total]] = [
+            pool.submit(copy_context().run, work, queue) for queue in queues
+        ]
+        try:
+            for number, section in enumerate(sections):
+                queues[number % threads].put(section)
+        finally:
+            for queue in queues:
+                queue.put(None)
+    total = found[0].result()
+    for part in found[1:]:
+        total = step.merge(total, part.result())
     return total

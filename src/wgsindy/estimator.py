@@ -20,6 +20,7 @@ from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
 from wgsindy.generator import Generator
 from wgsindy.libraries import Basis, Library, library
 from wgsindy.recipes import Recipe
+from wgsindy.recordings import Recording
 from wgsindy.recovery import recover
 from wgsindy.sharp import recover_sharp
 from wgsindy.survey import survey
@@ -79,14 +80,14 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         self.threads = threads
 
     def fit(self, X: Any, y: None = None, *, dt: float | Sequence[float] | None = None) -> Self:
-        """Fit to :class:`Trajectories`, or to arrays together with ``dt``.
+        """Fit to :class:`Trajectories`, to a ``Stream``, or to arrays together with ``dt``.
 
         Raises
         ------
         DataError, LibraryError, RecipeError, NotEnoughDataError
             Each with the offending value and a way out.
         """
-        data = _as_trajectories(X, dt)
+        data = _as_recording(X, dt)
         _check_integer("random_state", self.random_state, 0, 2**32 - 1)
         _check_integer("threads", self.threads, 1, 4096)
         recipe = recipes.get(self.recipe)
@@ -104,7 +105,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("diagnostics_", None)  # of an earlier fit
         return self
 
-    def _candidates(self, data: Trajectories) -> Chosen:
+    def _candidates(self, data: Recording) -> Chosen:
         if isinstance(self.library, str) and self.library == AUTO:
             _check_length(data)
             return chosen_library(data, threads=self.threads)
@@ -118,7 +119,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         return diagnose(self.examination_)
 
     def _fit_rows(
-        self, data: Trajectories, basis: Basis, recipe: Recipe, info: Info
+        self, data: Recording, basis: Basis, recipe: Recipe, info: Info
     ) -> tuple[Generator, Examination]:
         """Fit kernel-weighted rows, as the paper does."""
         weak = weak_form(data, basis, recipe, seed=self.random_state, threads=self.threads)
@@ -137,7 +138,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         )
 
     def _fit_samples(
-        self, data: Trajectories, basis: Basis, recipe: Recipe, info: Info
+        self, data: Recording, basis: Basis, recipe: Recipe, info: Info
     ) -> tuple[Generator, Examination]:
         """Fit every increment on its own."""
         cloud = survey(data, standardise=recipe.standardise, threads=self.threads)
@@ -163,7 +164,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         return self.generator_.drift(X)
 
 
-def _info(data: Trajectories, recipe: Recipe, library_name: str) -> Info:
+def _info(data: Recording, recipe: Recipe, library_name: str) -> Info:
     return {
         "library": library_name,
         "recipe": recipe.name,
@@ -172,7 +173,7 @@ def _info(data: Trajectories, recipe: Recipe, library_name: str) -> Info:
     }
 
 
-def _check_length(data: Trajectories) -> None:
+def _check_length(data: Recording) -> None:
     if data.n_increments < FEWEST_INCREMENTS:
         raise NotEnoughDataError(
             f"{data.n_increments} increments are too few to check any choice of terms; give at "
@@ -185,8 +186,8 @@ def _check_integer(name: str, value: Any, low: int, high: int) -> None:
         raise RecipeError(f"{name} must be a whole number from {low} to {high}, got {value!r}.")
 
 
-def _as_trajectories(X: Any, dt: float | Sequence[float] | None) -> Trajectories:
-    if isinstance(X, Trajectories):
+def _as_recording(X: Any, dt: float | Sequence[float] | None) -> Recording:
+    if isinstance(X, Recording):
         if dt is not None:
             raise DataError(f"these trajectories carry their own steps; leave out dt={dt}.")
         return X

@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy import tensor
 from wgsindy.arrays import FloatArray, Scratch
 from wgsindy.carried import carried_noise, lasting_noise
-from wgsindy.trajectories import Chunk
+from wgsindy.recordings import Chunk
 from wgsindy.workingmodel import (
     Local,
     WorkingModel,

@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy import tensor
 from wgsindy.arrays import FloatArray
 from wgsindy.engine import reduce
-from wgsindy.trajectories import Chunk, Trajectories
+from wgsindy.recordings import Chunk, Recording
 
 Mean = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -64,7 +64,7 @@ class LagPass:
 
 
 def observation_noise(
-    data: Trajectories,
+    data: Recording,
     scale: FloatArray,
     *,
     mean: Mean | None = None,

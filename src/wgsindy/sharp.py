@@ -24,9 +24,9 @@ from wgsindy.libraries import Basis
 from wgsindy.likelihood import SLACK_GRID, LeakPass, NormalPass, ScorePass, Sums
 from wgsindy.observation import observation_noise
 from wgsindy.recipes import Recipe
+from wgsindy.recordings import Recording
 from wgsindy.refit import Refit
 from wgsindy.survey import Cloud
-from wgsindy.trajectories import Trajectories
 from wgsindy.uncertainty import Uncertainty
 from wgsindy.workingmodel import WorkingModel
 
@@ -69,7 +69,7 @@ class SharpFit:
 
 
 def recover_sharp(
-    data: Trajectories,
+    data: Recording,
     basis: Basis,
     cloud: Cloud,
     recipe: Recipe,
@@ -114,7 +114,7 @@ def recover_sharp(
 class _Runner:
     """Runs passes over one data set."""
 
-    data: Trajectories
+    data: Recording
     threads: int
     chunk_size: int
 

@@ -22,8 +22,8 @@ from wgsindy.engine import reduce
 from wgsindy.libraries import Frame
 from wgsindy.polynomials import Monomials
 from wgsindy.recipes import Recipe
+from wgsindy.recordings import Chunk, Recording
 from wgsindy.survey import Cloud
-from wgsindy.trajectories import Chunk, Trajectories
 
 RIDGE = 1e-8
 EMPTY = 1e-12  # share of the heaviest kernel's weight below which a kernel sees no sample
@@ -74,7 +74,7 @@ def _mix(value: HashArray) -> HashArray:
 
 
 def place_centres(
-    data: Trajectories, frame: Frame, n_centres: int, seed: int, threads: int = 1
+    data: Recording, frame: Frame, n_centres: int, seed: int, threads: int = 1
 ) -> FloatArray:
     """Place kernel centres ``(J, d)`` by k-means in the frame, on a sample of the states."""
     from sklearn.cluster import KMeans
@@ -179,7 +179,7 @@ class GramPass:
 
 
 def build_smoother(
-    data: Trajectories,
+    data: Recording,
     cloud: Cloud,
     recipe: Recipe,
     seed: int,

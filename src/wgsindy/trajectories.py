@@ -1,6 +1,6 @@
 """Measured paths: the one front door for data.
 
-Everything below this module sees :class:`Trajectories` and, inside a fit, only its chunks.
+Paths in memory; :mod:`wgsindy.streams` has those that are not.
 """
 
 from __future__ import annotations
@@ -8,33 +8,17 @@ from __future__ import annotations
 import keyword
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.arrays import BoolArray, FloatArray, IntArray, frozen
+from wgsindy.arrays import FloatArray, IntArray, frozen
 from wgsindy.errors import DataError, NotEnoughDataError
-
-CHUNK_SIZE = 2048  # 64 kernels x 2048 samples of float64 are 1 MiB: one core's cache
-
-
-class Chunk(NamedTuple):
-    """A block of samples; row ``n`` is a state and what happened until the next one.
-
-    ``states (n, d)``, ``increments (n, d)``, ``dt (n,)``, ``trajectory (n,)``, in ascending
-    order of trajectories. ``following (n, d)``, if asked for, holds the increment after this
-    one, zero where the trajectory ends.
-    """
-
-    states: FloatArray
-    increments: FloatArray
-    dt: FloatArray
-    trajectory: IntArray
-    following: FloatArray | None = None
+from wgsindy.recordings import LOOK_AHEAD, SECTION_SIZE, Recording, Section
 
 
-class Trajectories:
+class Trajectories(Recording):
     """Immutable sample paths of one ``d``-dimensional process.
 
     Parameters
@@ -76,7 +60,7 @@ class Trajectories:
         lengths = [len(path) for path in arrays]
         self._offsets: IntArray = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self._states = frozen(np.concatenate(arrays))
-        self._names = _checked_names(names, self._states.shape[1])
+        self._names = checked_names(names, self._states.shape[1])
         if (dt is None) == (times is None):
             raise DataError(
                 "the sampling interval is needed once: pass dt (a number, or one per path) or "
@@ -88,7 +72,7 @@ class Trajectories:
             self._steps = frozen(_steps_from_times(times, lengths))
         else:
             assert dt is not None
-            self._path_dt = frozen(_checked_dt(dt, len(lengths)))
+            self._path_dt = frozen(checked_dt(dt, len(lengths)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,14 +80,14 @@ class Trajectories:
         return self._names
 
     @property
-    def dimension(self) -> int:
-        """Number of coordinates ``d``."""
-        return int(self._states.shape[1])
+    def lengths(self) -> IntArray:
+        """Samples of each trajectory, ``(R,)``."""
+        return np.diff(self._offsets)
 
     @property
-    def n_increments(self) -> int:
-        """Number of steps over all trajectories."""
-        return len(self._states) - len(self)
+    def n_samples(self) -> int:
+        """Number of samples over all trajectories."""
+        return len(self._states)
 
     @property
     def states(self) -> FloatArray:
@@ -116,15 +100,12 @@ class Trajectories:
         if self._steps is not None:
             return float(self._steps.sum())
         assert self._path_dt is not None
-        return float(self._path_dt @ (np.diff(self._offsets) - 1))
+        return float(self._path_dt @ (self.lengths - 1))
 
     @property
-    def mean_dt(self) -> float:
-        """Mean step."""
-        return self.total_time / self.n_increments
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
+    def first_state(self) -> FloatArray:
+        """The first state of all, ``(d,)``."""
+        return self._states[0]
 
     def __getitem__(self, index: int) -> FloatArray:
         """Return the states of one trajectory, ``(n, d)``, read-only."""
@@ -138,12 +119,6 @@ class Trajectories:
 
     def __iter__(self) -> Iterator[FloatArray]:
         return (self[index] for index in range(len(self)))
-
-    def __repr__(self) -> str:
-        return (
-            f"Trajectories({len(self)} x ({', '.join(self.names)}), "
-            f"{self.n_increments} increments, mean dt = {self.mean_dt:.6g})"
-        )
 
     def subset(self, indices: Sequence[int]) -> Trajectories:
         """Return the trajectories at ``indices``, in that order."""
@@ -211,42 +186,26 @@ class Trajectories:
         assert self._path_dt is not None
         return np.full(last - first - 1, self._path_dt[index])
 
-    def chunks(self, size: int = CHUNK_SIZE, *, following: bool = False) -> Iterator[Chunk]:
-        """Yield every increment once, in blocks of at most ``size``.
+    def sections(
+        self, size: int = SECTION_SIZE, *, first: int = 0, last: int | None = None
+    ) -> Iterator[Section]:
+        """Yield neighbouring samples, ``size`` at a time; see :class:`Recording`."""
+        end = self.n_samples - 1 if last is None else min(last, self.n_samples - 1)
+        for start in range(first, end, size):
+            stop = min(start + size, end)
+            yield self._section(start, stop)
 
-        No increment spans two trajectories, and none is lost between two chunks.
-        """
-        # The step from a trajectory's last sample leads into the next trajectory: never used.
-        is_last = np.zeros(len(self._states) + 1, dtype=bool)
-        is_last[self._offsets[1:] - 1] = True
-        owner = np.repeat(np.arange(len(self)), np.diff(self._offsets))
-        for start in range(0, len(self._states) - 1, size):
-            stop = min(start + size, len(self._states) - 1)
-            inside = ~is_last[start:stop]
-            if inside.any():
-                chunk = self._chunk(start, stop, inside, owner)
-                if following:
-                    chunk = chunk._replace(following=self._following(start, stop, inside, is_last))
-                yield chunk
-
-    def _chunk(self, start: int, stop: int, inside: BoolArray, owner: IntArray) -> Chunk:
-        states = self._states[start:stop][inside]
-        trajectory = owner[start:stop][inside]
+    def _section(self, start: int, stop: int) -> Section:
+        ahead = min(stop + LOOK_AHEAD, self.n_samples)
+        low, high = np.searchsorted(self._offsets, [start, ahead - 1], side="right") - 1
+        edges: IntArray = np.clip(self._offsets[low : high + 2], start, ahead)
+        trajectory = np.repeat(np.arange(low, high + 1), np.diff(edges))
         if self._steps is not None:
-            dt = self._steps[start:stop][inside]
+            steps = self._steps[start:stop]
         else:
             assert self._path_dt is not None
-            dt = self._path_dt[trajectory]
-        return Chunk(states, self._states[start + 1 : stop + 1][inside] - states, dt, trajectory)
-
-    def _following(
-        self, start: int, stop: int, inside: BoolArray, is_last: BoolArray
-    ) -> FloatArray:
-        increments = np.zeros((stop - start, self.dimension))
-        available = self._states[start + 1 : stop + 2]
-        increments[: len(available) - 1] = np.diff(available, axis=0)
-        increments[is_last[start + 1 : stop + 1]] = 0.0
-        return increments[inside]
+            steps = self._path_dt[trajectory[: stop - start]]
+        return Section(start, self._states[start:ahead], trajectory, steps)
 
 
 def _as_paths(paths: Any) -> list[FloatArray]:
@@ -310,7 +269,8 @@ def _as_path(index: int, path: Any) -> FloatArray:
     return array
 
 
-def _checked_names(names: Sequence[str] | None, dimension: int) -> tuple[str, ...]:
+def checked_names(names: Sequence[str] | None, dimension: int) -> tuple[str, ...]:
+    """Return names that can stand in a formula, the usual ones unless given."""
     if names is None:
         return (
             ("x", "y", "z")[:dimension]
@@ -331,7 +291,8 @@ def _checked_names(names: Sequence[str] | None, dimension: int) -> tuple[str, ..
     return listed
 
 
-def _checked_dt(dt: Any, n_paths: int) -> FloatArray:
+def checked_dt(dt: Any, n_paths: int) -> FloatArray:
+    """Return one sampling interval per path, ``(n_paths,)``."""
     try:
         values = np.asarray(dt, dtype=np.float64)
     except (TypeError, ValueError):

@@ -20,9 +20,9 @@ from wgsindy.engine import reduce
 from wgsindy.libraries import Basis, Frame
 from wgsindy.observation import observation_noise
 from wgsindy.recipes import Recipe
+from wgsindy.recordings import Chunk, Recording
 from wgsindy.smoother import Smoother, build_smoother
 from wgsindy.survey import Cloud, survey
-from wgsindy.trajectories import Chunk, Trajectories
 
 Columns = Callable[[Chunk, FloatArray], FloatArray]
 
@@ -74,7 +74,7 @@ class WeakForm:
     fold a row is.
     """
 
-    data: Trajectories
+    data: Recording
     basis: Basis
     cloud: Cloud
     smoothers: tuple[Smoother, ...]
@@ -227,7 +227,7 @@ class WeakForm:
 
 
 def weak_form(
-    data: Trajectories, basis: Basis, recipe: Recipe, *, seed: int, threads: int = 1
+    data: Recording, basis: Basis, recipe: Recipe, *, seed: int, threads: int = 1
 ) -> WeakForm:
     """Build smoothers and bookkeeping; rows are computed when first asked for."""
     cloud = survey(data, standardise=recipe.standardise, threads=threads)
@@ -259,7 +259,7 @@ def weak_form(
 
 
 def _smoother_without(
-    data: Trajectories, held_out: BoolArray, recipe: Recipe, seed: int, threads: int
+    data: Recording, held_out: BoolArray, recipe: Recipe, seed: int, threads: int
 ) -> Smoother:
     others = data.subset(np.flatnonzero(~held_out).tolist())
     cloud = survey(others, standardise=recipe.standardise, threads=threads)

@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy import tensor
 from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.libraries import Basis
-from wgsindy.trajectories import Chunk
+from wgsindy.recordings import Chunk
 
 # Where noise is far below its mean, the tensor formula is extrapolated towards zero, and a target
 # with variance a^2 gets a weight that a small error of a makes enormous.

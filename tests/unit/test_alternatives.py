@@ -47,6 +47,7 @@ def weighted_sums(found: Fitted, terms: list[str]) -> dict[str, tuple[FloatArray
     Only for a diagonal working tensor that is nowhere small.
     """
     data, model = found.data, found.fit.model
+    assert isinstance(data, Trajectories)
     d, physical = data.dimension, found.fit.model.basis.to_physical
     pairs = tensor.pairs(d)
     own = found.basis.values(np.concatenate([path[:-1] for path in data]))
@@ -171,7 +172,7 @@ def test_weights_are_those_of_the_fit(extra: list[str]) -> None:
     larger = library([*found.basis.terms, *extra]).bind(data.names)
     work = larger.in_frame(found.cloud.region) if larger.is_closed else larger
     before, after = found.fit.model, found._model_in(work, larger)
-    states = found.data.states[::50]
+    states = data.states[::50] + np.array([3.0, -1.0])
     old, new = before.basis.values(states), work.values(states)
     np.testing.assert_allclose(new @ after.drift.T, old @ before.drift.T, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(new @ after.entries.T, old @ before.entries.T, rtol=1e-6, atol=1e-8)

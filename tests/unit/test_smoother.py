@@ -18,6 +18,7 @@ from wgsindy.errors import DataError
 from wgsindy.libraries import Frame
 from wgsindy.polynomials import Monomials
 from wgsindy.recipes import PAPER, Recipe
+from wgsindy.recordings import Chunk
 from wgsindy.smoother import (
     RIDGE,
     SamplePass,
@@ -28,7 +29,7 @@ from wgsindy.smoother import (
     place_centres,
 )
 from wgsindy.survey import survey
-from wgsindy.trajectories import Chunk, Trajectories
+from wgsindy.trajectories import Trajectories
 
 HUGE = 10**9
 Order = Literal[0, 1, 2]

@@ -165,6 +165,7 @@ def agree(found: FloatArray, expected: FloatArray) -> None:
 
 def some_tensor(weak: WeakForm) -> FloatArray:
     """Tensor coefficients ``(E, K)`` that need clipping at half of the samples."""
+    assert isinstance(weak.data, Trajectories)
     d, values = weak.data.dimension, weak.basis.values(weak.data.states)
     pairs = tensor.pairs(d)
     size = np.sqrt(np.mean(values**2, axis=0))
@@ -424,6 +425,7 @@ def test_without_cross_fitting_the_smoother_sees_every_trajectory() -> None:
 def test_each_trajectory_is_projected_by_the_smoother_of_its_fold() -> None:
     weak = smoothers_with(spread_out_paths()[2], replace(RECIPE, cross_fit=True))
     design = weak.design.reshape(7, weak.n_centres, 3)
+    assert isinstance(weak.data, Trajectories)
     for r, path in enumerate(weak.data):
         served_by = weak.smoothers[weak.fold[r]]
         (chunk,) = Trajectories([path], dt=0.1).chunks(10**9)

@@ -23,7 +23,8 @@ from wgsindy.baselines.regression import add_rows, fit_targets, pose
 from wgsindy.engine import reduce
 from wgsindy.generator import Generator
 from wgsindy.libraries import Basis, Library
-from wgsindy.trajectories import Chunk, Trajectories
+from wgsindy.recordings import Chunk
+from wgsindy.trajectories import Trajectories
 
 
 class TrianglePass:

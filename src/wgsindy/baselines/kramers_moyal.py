@@ -18,8 +18,9 @@ from wgsindy.engine import reduce
 from wgsindy.generator import Generator
 from wgsindy.libraries import Library
 from wgsindy.recipes import PAPER
+from wgsindy.recordings import Chunk
 from wgsindy.survey import Cloud
-from wgsindy.trajectories import Chunk, Trajectories
+from wgsindy.trajectories import Trajectories
 
 SAMPLES_PER_CELL = 50  # on average over the grid; those in the middle of the data hold more
 MOST_CELLS = 2**14

@@ -12,8 +12,9 @@ from wgsindy import tensor
 from wgsindy.arrays import FloatArray, frozen
 from wgsindy.engine import reduce
 from wgsindy.generator import Generator
+from wgsindy.recordings import Chunk
 from wgsindy.tensor import TensorField
-from wgsindy.trajectories import Chunk, Trajectories
+from wgsindy.trajectories import Trajectories
 
 # Noise below this share of its coordinate's mean is taken to be this large, so that a coordinate
 # without noise, or a boundary at which noise vanishes, does not divide by zero.

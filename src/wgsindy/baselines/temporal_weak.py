@@ -27,7 +27,8 @@ from wgsindy.errors import NotEnoughDataError
 from wgsindy.generator import Generator
 from wgsindy.libraries import Library
 from wgsindy.recipes import PAPER
-from wgsindy.trajectories import CHUNK_SIZE, Trajectories
+from wgsindy.recordings import CHUNK_SIZE
+from wgsindy.trajectories import Trajectories
 
 STEPS = 64  # of a window
 OVERLAP = 2  # windows over each sample

@@ -10,12 +10,13 @@ import numpy as np
 from wgsindy import readouts
 from wgsindy.alternatives import Alternative, Fitted
 from wgsindy.arrays import BoolArray, FloatArray
+from wgsindy.diagnostics.halves import HalvesPass
 from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
 from wgsindy.engine import reduce
 from wgsindy.generator import Generator
 from wgsindy.observation import observation_noise
+from wgsindy.recordings import Recording
 from wgsindy.survey import Cloud
-from wgsindy.trajectories import Trajectories
 
 WORST_COVERED = 0.05  # share of the samples
 MOST_POINTS = 2000  # of the data at which fields are compared
@@ -30,7 +31,7 @@ class Examination:
     linear systems.
     """
 
-    data: Trajectories
+    data: Recording
     cloud: Cloud
     generator: Generator
     rows: int
@@ -74,8 +75,7 @@ class Examination:
     @cached_property
     def points(self) -> FloatArray:
         """States at which steps begin, evenly taken, ``(n, d)``."""
-        states = np.concatenate([path[:-1] for path in self.data])
-        return states[:: max(1, len(states) // MOST_POINTS)]
+        return self.data.sample(MOST_POINTS)
 
     @cached_property
     def horizon(self) -> float:
@@ -107,17 +107,11 @@ class Examination:
         active = self._active_coordinates()
         if not active.any():
             return 0.0
-        middles = [len(path) // 2 for path in self.data]
-        first = np.concatenate(
-            [path[:m, active] for path, m in zip(self.data, middles, strict=True)]
-        )
-        second = np.concatenate(
-            [path[m:, active] for path, m in zip(self.data, middles, strict=True)]
-        )
+        halves = reduce(HalvesPass(self.data), self.data, threads=self.threads)
         scale = self.cloud.region.scale[active]
-        first, second = first / scale, second / scale
-        spread = np.atleast_2d(np.cov(first.T) + np.cov(second.T)) / 2
-        apart = first.mean(axis=0) - second.mean(axis=0)
+        spread = halves.covariance[:, active][:, :, active].sum(axis=0) / 2
+        spread /= np.outer(scale, scale)
+        apart = np.subtract(*halves.mean[:, active]) / scale
         return float(np.sqrt(apart @ np.linalg.lstsq(spread, apart)[0]))
 
     def _active_coordinates(self) -> BoolArray:

@@ -16,8 +16,8 @@ import numpy as np
 from wgsindy import readouts
 from wgsindy.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.generator import Generator
+from wgsindy.recordings import Chunk
 from wgsindy.survey import Cloud
-from wgsindy.trajectories import Chunk
 
 # Steps over which residuals are summed. Memory that lasts longer than the longest is taken for
 # drift, and shorter memory shows better in the shorter ones.

@@ -4,10 +4,15 @@
 
     sources -> text (with dialect) | stores | frames -> Table
     Table -> roles -> clock -> order -> pieces -> checks -> Trajectories
+
+``stream`` is the way in for what does not fit in memory::
+
+    array_sheets | parquet_sheets | text_sheets -> head (Table) -> roles -> shards -> Stream
 """
 
 from wgsindy.files.notes import Note
 from wgsindy.files.reading import Reading, read
+from wgsindy.files.streaming import stream
 from wgsindy.files.strict_csv import read_csv
 from wgsindy.files.writing import csv_text, refuse_occupied, whole_folder, write_atomically
 
@@ -18,6 +23,7 @@ __all__ = [
     "read",
     "read_csv",
     "refuse_occupied",
+    "stream",
     "whole_folder",
     "write_atomically",
 ]

@@ -93,18 +93,18 @@ def read(
     clock = Clock(checked_unit(unit, "unit"), checked_unit(time_unit, "time_unit"), time_format)
     tables = [with_joined_date(widened(table, variable, value)) for table in tables_of(source)]
     require_columns(tables)
-    dt = _checked_dt(dt, tables)
-    wanted = _as_list(states, "states")
+    dt = checked_dt(dt, tables)
+    wanted = as_list(states, "states")
     roles = find_roles(
         tables[0], states=wanted, time=time, trajectory=trajectory, dt=dt, notes=notes
     )
     if roles.time is None and clock.unit is not None:
         raise DataError(f"unit={unit!r} has no times to convert; dt is used as it is.")
-    tracks = tracks_of(tables, roles, clock, dt, _as_list(missing, "missing") or (), notes)
+    tracks = tracks_of(tables, roles, clock, dt, as_list(missing, "missing") or (), notes)
     tracks, kept = drop_constant(tracks, roles.states, roles.chosen, notes)
     states_kept = [roles.states[k] for k in kept]
     coordinates, logged = state_names(
-        tables[0], states_kept, names, _as_list(log, "log") or (), notes
+        tables[0], states_kept, names, as_list(log, "log") or (), notes
     )
     _tell_roles(roles, states_kept, notes)
     pieces = pieces_of(ordered(tracks, notes), gap, notes)
@@ -123,12 +123,13 @@ def _trajectories(pieces: Sequence[Track], dt: float | None, names: Sequence[str
     return Trajectories(paths, dt, names=names)
 
 
-def _checked_dt(dt: float | None, tables: Sequence[Table]) -> float | None:
+def checked_dt(dt: float | None, tables: Sequence[Table]) -> float | None:
+    """Return the sampling interval: the one given, or the one beside the states."""
     if dt is None:
         beside = {table.dt for table in tables}
         if len(beside) > 1:
             raise DataError(f"the files have different dt ({sorted(map(str, beside))}); pass dt.")
-        dt = beside.pop()
+        dt = beside.pop() if beside else None
     if dt is None:
         return None
     try:
@@ -140,7 +141,8 @@ def _checked_dt(dt: float | None, tables: Sequence[Table]) -> float | None:
     return number
 
 
-def _as_list(columns: Any, argument: str) -> Sequence[Any] | None:
+def as_list(columns: Any, argument: str) -> Sequence[Any] | None:
+    """Return several columns, or one, as a list."""
     if isinstance(columns, (str, int, float)):
         return [columns]  # a single name is a list of one, not of its letters
     if columns is None:

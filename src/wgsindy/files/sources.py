@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.files.failures import extra_needed, told
 from wgsindy.files.frames import is_frame, table_of_frame, tables_of_memory
 from wgsindy.files.stores import tables_of_arrays
 from wgsindy.files.table import Column, Table, positional_name
@@ -67,13 +68,8 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 def tables_of_file(path: Path) -> list[Table]:
     """Read one file or one Zarr store."""
-    if path.is_dir():
-        if any((path / marker).exists() for marker in ZARR_MARKERS):
-            return _guarded(_zarr, path, "Zarr")
-        raise DataError(
-            f"{path} is a folder; pass its files, for example {str(path / '*.csv')!r}: each is "
-            "read as a trajectory."
-        )
+    if is_zarr(path):
+        return _guarded(_zarr, path, "Zarr")
     try:
         content = path.read_bytes()
     except (OSError, ValueError) as error:
@@ -85,6 +81,18 @@ def tables_of_file(path: Path) -> list[Table]:
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{path} cannot be unpacked: {error}; is it half written?") from None
     return _tables_of_bytes(content, path)
+
+
+def is_zarr(path: Path) -> bool:
+    """Whether a path is a Zarr store; any other folder is refused."""
+    if not path.is_dir():
+        return False
+    if any((path / marker).exists() for marker in ZARR_MARKERS):
+        return True
+    raise DataError(
+        f"{path} is a folder; pass its files, for example {str(path / '*.csv')!r}: each is "
+        "read as a trajectory."
+    )
 
 
 def _tables_of_bytes(content: bytes, path: Path) -> list[Table]:
@@ -102,18 +110,9 @@ def _tables_of_bytes(content: bytes, path: Path) -> list[Table]:
 def _guarded(
     loader: Callable[[Any, str], list[Table]], source: Any, kind: str, path: Path | None = None
 ) -> list[Table]:
-    """Turn whatever a library raises on a broken file into one sentence."""
     path = path or Path(source)
-    try:
+    with told(path, kind):
         return loader(source, path.name)
-    except DataError:
-        raise
-    # Damaged files raise errors of every type in the libraries that read them.
-    except Exception as error:
-        why = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise DataError(
-            f"{path} cannot be read as {kind}: {why[:160]}. It may be half written; write it again."
-        ) from None
 
 
 def _parquet(content: bytes, label: str) -> list[Table]:
@@ -121,7 +120,7 @@ def _parquet(content: bytes, label: str) -> list[Table]:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise _extra_needed(label, "Parquet", "pyarrow", "parquet") from None
+        raise extra_needed(label, "Parquet", "pyarrow", "parquet") from None
     return [table_of_frame(pyarrow.parquet.ParquetFile(io.BytesIO(content)).read(), label)]
 
 
@@ -146,7 +145,7 @@ def _hdf5(content: bytes, label: str) -> list[Table]:
     try:
         import h5py
     except ImportError:
-        raise _extra_needed(label, "HDF5", "h5py", "arrays") from None
+        raise extra_needed(label, "HDF5", "h5py", "arrays") from None
     found: dict[str, Column] = {}
 
     def collect(name: str, item: Any) -> None:
@@ -163,7 +162,7 @@ def _zarr(path: Path, label: str) -> list[Table]:
     try:
         import zarr
     except ImportError:
-        raise _extra_needed(label, "Zarr", "zarr", "arrays") from None
+        raise extra_needed(label, "Zarr", "zarr", "arrays") from None
     store = zarr.open(str(path), mode="r")
     if isinstance(store, zarr.Array):
         return tables_of_arrays({positional_name(0): np.asarray(store[...])}, label)
@@ -175,12 +174,6 @@ def _zarr_arrays(group: Any, prefix: str) -> Sequence[tuple[str, Column]]:
     for name, inner in sorted(group.groups()):
         found += _zarr_arrays(inner, f"{prefix}{name}/")
     return found
-
-
-def _extra_needed(label: str, kind: str, package: str, extra: str) -> DataError:
-    return DataError(
-        f"{label} is {kind}, which needs the package {package}: pip install 'wgsindy[{extra}]'."
-    )
 
 
 BINARY: tuple[tuple[bytes, str, Callable[[Any, str], list[Table]]], ...] = (

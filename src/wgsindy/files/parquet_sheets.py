@@ -1,0 +1,63 @@
+"""Parquet by row groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wgsindy.files.failures import extra_needed, told
+from wgsindy.files.frames import table_of_frame
+from wgsindy.files.sheets import BLOCK_ROWS, HEAD_ROWS, Wanted
+from wgsindy.files.table import Table
+from wgsindy.shards import Block
+
+BUFFER = 2**20  # bytes of a column held at a time: row groups may be large
+
+
+def _opened(path: Path) -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise extra_needed(path.name, "Parquet", "pyarrow", "parquet") from None
+    return pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER)
+
+
+@dataclass(frozen=True)
+class ParquetSheet:
+    """One Parquet file."""
+
+    path: Path
+
+    def head(self) -> Table:
+        with told(self.path, "Parquet"), _opened(self.path) as file:
+            import pyarrow
+
+            first = next(file.iter_batches(HEAD_ROWS), None)
+            few = pyarrow.Table.from_batches([] if first is None else [first], file.schema_arrow)
+            return table_of_frame(few, self.path.name)
+
+    def shards(self, wanted: Wanted) -> list[ParquetShard]:
+        with told(self.path, "Parquet"), _opened(self.path) as file:
+            groups = file.num_row_groups
+        return [ParquetShard(self.path, wanted, group) for group in range(groups)]
+
+
+@dataclass(frozen=True)
+class ParquetShard:
+    """One row group."""
+
+    path: Path
+    wanted: Wanted
+    group: int
+
+    def blocks(self) -> Iterator[Block]:
+        names = list(self.wanted.columns)
+        with told(self.path, "Parquet"), _opened(self.path) as file:
+            for batch in file.iter_batches(
+                BLOCK_ROWS, row_groups=[self.group], columns=names, use_threads=False
+            ):
+                yield self.wanted.block(
+                    {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}
+                )
