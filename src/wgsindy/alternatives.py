@@ -18,7 +18,7 @@ from wgsindy import symbolic, tensor
 from wgsindy.arrays import FloatArray
 from wgsindy.beyond import Beyond
 from wgsindy.choice import Choice
-from wgsindy.engine import reduce
+from wgsindy.engine import SERIAL, Engine, reduce
 from wgsindy.equations import Equations
 from wgsindy.errors import LibraryError
 from wgsindy.evidence import Problem, search
@@ -65,7 +65,7 @@ class Fitted:
     cloud: Cloud
     recipe: Recipe
     fit: SharpFit
-    threads: int = 1
+    engine: Engine = SERIAL
 
     def alternatives(self) -> list[Alternative]:
         """Every larger library that is tried, the most preferred first.
@@ -106,7 +106,7 @@ class Fitted:
         work = larger.in_frame(self.cloud.region) if larger.is_closed else larger
         model = self._model_in(work, larger)
         size = chunk_size(len(larger.names), len(larger))
-        sums = reduce(NormalPass(model), self.data, threads=self.threads, chunk_size=size)
+        sums = reduce(NormalPass(model), self.data, engine=self.engine, chunk_size=size)
         equations = Equations(sums, work.from_physical)
         costs = Choice(larger, Beyond(larger, self.cloud), self.recipe, None).costs
         own = np.isin(larger.terms, self.basis.terms)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from wgsindy.alternatives import Alternative, Fitted
+from wgsindy.engine import SERIAL, Engine
 from wgsindy.errors import WgsindyError
 from wgsindy.libraries import Library, library
 from wgsindy.recipes import SHARP
@@ -25,7 +26,7 @@ class Chosen(NamedTuple):
     name: str
 
 
-def chosen_library(data: Recording, *, threads: int = 1) -> Chosen:
+def chosen_library(data: Recording, *, engine: Engine = SERIAL) -> Chosen:
     """Grow a library until no larger one is preferred.
 
     Each round fits by the sharp recipe and asks whether some field is better off by more than
@@ -39,16 +40,16 @@ def chosen_library(data: Recording, *, threads: int = 1) -> Chosen:
     'poly3'
     """
     chosen = Chosen(library(START), START)
-    cloud = survey(data, standardise=SHARP.standardise, threads=threads)
+    cloud = survey(data, standardise=SHARP.standardise, engine=engine)
     for _ in range(MOST_ROUNDS):
         basis = chosen.library.bind(data.names)
         if len(basis) * LEAST_SHARE > data.n_increments:
             break  # nothing larger can be afforded, so there is nothing to compare
         try:
-            fit = recover_sharp(data, basis, cloud, SHARP, threads=threads)
+            fit = recover_sharp(data, basis, cloud, SHARP, engine=engine)
         except WgsindyError:
             break  # whoever fits with this library gets the sentence
-        rivals = Fitted(data, basis, cloud, SHARP, fit, threads).alternatives()
+        rivals = Fitted(data, basis, cloud, SHARP, fit, engine).alternatives()
         affordable = [
             rival
             for rival in rivals

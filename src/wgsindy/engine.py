@@ -1,7 +1,8 @@
 """Where sums over samples run.
 
 Every quantity of a fit is a sum over samples, so every stage is a :class:`Pass`: an empty total,
-a way to add one chunk to it, and a way to merge two totals. :func:`reduce` runs a pass.
+a way to add one chunk to it, and a way to merge two totals. :func:`reduce` runs a pass
+on an :class:`Engine`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
 from queue import Queue
 from typing import Protocol, TypeVar
 
@@ -59,44 +61,76 @@ def watched(progress: Progress) -> Iterator[None]:
         _progress.reset(token)
 
 
+class Engine(Protocol):
+    """Whoever runs passes."""
+
+    def reduce(
+        self, step: Pass[Total], data: Recording, *, chunk_size: int, following: bool
+    ) -> Total:
+        """Run one pass over all chunks of ``data`` and return its total."""
+        ...
+
+
+@dataclass(frozen=True)
+class Threads:
+    """The engine of one process, with ``count`` threads.
+
+    The data are read once, by the caller's own thread. Each thread gets every ``count``-th section;
+    totals are merged in a fixed order, so the result depends on the number of threads only through
+    rounding.
+    """
+
+    count: int = 1
+
+    def reduce(
+        self, step: Pass[Total], data: Recording, *, chunk_size: int, following: bool
+    ) -> Total:
+        """Run one pass over all chunks of ``data`` and return its total."""
+
+        def added(total: Total, section: Section) -> Total:
+            for chunk in section.chunks(chunk_size, following=following):
+                total = step.add(total, chunk)
+            return total
+
+        held = SECTION_SIZE // chunk_size
+        if self.count > 1:
+            held = min(held, data.n_samples // (chunk_size * self.count * SHARES))
+        sections = _reported(data, chunk_size, max(1, held))
+        if self.count > 1:
+            return _shared(step, added, sections, self.count)
+        total = step.empty()
+        for section in sections:
+            total = added(total, section)
+        return total
+
+
+SERIAL = Threads()
+
+
 def reduce(
     step: Pass[Total],
     data: Recording,
     *,
-    threads: int = 1,
+    engine: Engine = SERIAL,
     chunk_size: int = CHUNK_SIZE,
     following: bool = False,
 ) -> Total:
     """Run one pass over all chunks of ``data`` and return its total.
 
-    The data are read once, here. With several threads each gets every ``threads``-th section;
-    totals are merged in a fixed order, so the result depends on the number of threads only through
-    rounding.
+    ``following`` asks for the increment after each one as well.
     """
-    whole, progress = Part(data, 0, data.n_samples - 1), _progress.get()
+    return engine.reduce(step, data, chunk_size=chunk_size, following=following)
 
-    def added(total: Total, section: Section) -> Total:
-        for chunk in section.chunks(chunk_size, following=following):
-            total = step.add(total, chunk)
-        return total
 
-    def sections() -> Iterator[Section]:
-        held = SECTION_SIZE // chunk_size
-        if threads > 1:
-            held = min(held, data.n_samples // (chunk_size * threads * SHARES))
-        for section in whole.sections(chunk_size, max(1, held)):
-            yield section
-            if progress is not None:
-                # Trajectories that are over have one increment less than samples.
-                place = section.place + len(section)
-                progress(place - int(section.trajectory[len(section)]), data.n_increments)
-
-    if threads > 1:
-        return _shared(step, added, sections(), threads)
-    total = step.empty()
-    for section in sections():
-        total = added(total, section)
-    return total
+def _reported(data: Recording, chunk_size: int, held: int) -> Iterator[Section]:
+    """Yield all sections of so many chunks; whoever watches hears of each that was asked for."""
+    progress = _progress.get()
+    for section in Part(data, 0, data.n_samples - 1).sections(chunk_size, held):
+        yield section
+        if progress is not None:
+            # Trajectories that are over have one increment less than samples.
+            place = section.place + len(section)
+            progress(place - int(section.trajectory[len(section)]), data.n_increments)
 
 
 def _shared(

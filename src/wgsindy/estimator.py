@@ -16,6 +16,7 @@ from wgsindy.alternatives import Fitted
 from wgsindy.arrays import FloatArray, frozen
 from wgsindy.auto import Chosen, chosen_library
 from wgsindy.diagnostics import Diagnostics, Examination, diagnose, warn_of_samples
+from wgsindy.engine import Engine, Threads
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
 from wgsindy.generator import Generator
 from wgsindy.libraries import Basis, Library, library
@@ -108,9 +109,13 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
     def _candidates(self, data: Recording) -> Chosen:
         if isinstance(self.library, str) and self.library == AUTO:
             _check_length(data)
-            return chosen_library(data, threads=self.threads)
+            return chosen_library(data, engine=self._engine)
         name = self.library if isinstance(self.library, str) else "formulas"
         return Chosen(library(self.library), name)
+
+    @property
+    def _engine(self) -> Engine:
+        return Threads(self.threads)
 
     @cached_property
     def diagnostics_(self) -> Diagnostics:
@@ -122,7 +127,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         self, data: Recording, basis: Basis, recipe: Recipe, info: Info
     ) -> tuple[Generator, Examination]:
         """Fit kernel-weighted rows, as the paper does."""
-        weak = weak_form(data, basis, recipe, seed=self.random_state, threads=self.threads)
+        weak = weak_form(data, basis, recipe, seed=self.random_state, engine=self._engine)
         _check_length(data)
         warn_of_samples(weak.cloud, data.names)
         drift, field = recover(weak, recipe)
@@ -134,17 +139,17 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
             rows=len(weak.design),
             condition=weak.condition_number,
             corrected=recipe.noise_correction,
-            threads=self.threads,
+            engine=self._engine,
         )
 
     def _fit_samples(
         self, data: Recording, basis: Basis, recipe: Recipe, info: Info
     ) -> tuple[Generator, Examination]:
         """Fit every increment on its own."""
-        cloud = survey(data, standardise=recipe.standardise, threads=self.threads)
+        cloud = survey(data, standardise=recipe.standardise, engine=self._engine)
         _check_length(data)
         warn_of_samples(cloud, data.names, dropped=True)
-        fit = recover_sharp(data, basis, cloud, recipe, threads=self.threads)
+        fit = recover_sharp(data, basis, cloud, recipe, engine=self._engine)
         field = TensorField("clipped", fit.entries, 0.0, frozen(np.ones(data.dimension)))
         generator = Generator(basis, fit.drift, field, info, cloud.region, fit.uncertainty)
         return generator, Examination(
@@ -154,8 +159,8 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
             rows=data.n_increments - cloud.repeated,
             condition=fit.condition,
             corrected=recipe.noise_correction,
-            fitted=Fitted(data, basis, cloud, recipe, fit, self.threads),
-            threads=self.threads,
+            fitted=Fitted(data, basis, cloud, recipe, fit, self._engine),
+            engine=self._engine,
         )
 
     def predict(self, X: ArrayLike) -> FloatArray:

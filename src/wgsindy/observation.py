@@ -12,7 +12,7 @@ import numpy as np
 
 from wgsindy import tensor
 from wgsindy.arrays import FloatArray
-from wgsindy.engine import reduce
+from wgsindy.engine import SERIAL, Engine, reduce
 from wgsindy.recordings import Chunk, Recording
 
 Mean = Callable[[FloatArray, FloatArray], FloatArray]
@@ -69,7 +69,7 @@ def observation_noise(
     *,
     mean: Mean | None = None,
     errors: float | None = None,
-    threads: int = 1,
+    engine: Engine = SERIAL,
 ) -> FloatArray:
     """Covariance of additive observation noise, ``(d, d)``, positive semidefinite.
 
@@ -77,7 +77,7 @@ def observation_noise(
     own trace: -(E[b b'] + E[a J']) dt^2, J its derivatives, is taken for noise. A coordinate whose
     noise does not stand out by so many standard ``errors`` gets none; unless given, all get theirs.
     """
-    lag = reduce(LagPass(scale, mean), data, threads=threads, following=True)
+    lag = reduce(LagPass(scale, mean), data, engine=engine, following=True)
     last = len(data) if mean is None else 0
     pairs = max(lag.pairs - last, 1)
     raw = -(lag.products + lag.products.T) / (2 * pairs)

@@ -16,7 +16,7 @@ from wgsindy import tensor
 from wgsindy.arrays import BoolArray, FloatArray, frozen
 from wgsindy.beyond import Beyond
 from wgsindy.choice import Choice, best_entries
-from wgsindy.engine import Pass, Total, reduce
+from wgsindy.engine import SERIAL, Engine, Pass, Total, reduce
 from wgsindy.equations import Equations
 from wgsindy.errors import DataError
 from wgsindy.evidence import Posterior
@@ -74,7 +74,7 @@ def recover_sharp(
     cloud: Cloud,
     recipe: Recipe,
     *,
-    threads: int = 1,
+    engine: Engine = SERIAL,
     given: BoolArray | None = None,
 ) -> SharpFit:
     """Fit drift and tensor; ``basis`` is in physical coordinates.
@@ -83,7 +83,7 @@ def recover_sharp(
     """
     work = basis.in_frame(cloud.region) if basis.is_closed else basis
     choice = Choice(basis, Beyond(basis, cloud), recipe, given)
-    run = _Runner(data, threads, chunk_size(data.dimension, len(basis)))
+    run = _Runner(data, engine, chunk_size(data.dimension, len(basis)))
     noise = cloud.frame.scale * np.sqrt(cloud.variation)
     start = WorkingModel.start(
         work, noise, cloud.region.scale, finite_step=recipe.finite_step == "taylor"
@@ -115,11 +115,11 @@ class _Runner:
     """Runs passes over one data set."""
 
     data: Recording
-    threads: int
+    engine: Engine
     chunk_size: int
 
     def __call__(self, step: Pass[Total]) -> Total:
-        return reduce(step, self.data, threads=self.threads, chunk_size=self.chunk_size)
+        return reduce(step, self.data, engine=self.engine, chunk_size=self.chunk_size)
 
     def with_jitter(self, model: WorkingModel) -> WorkingModel:
         """Measure the noise of the observation by what the drift leaves of the increments."""
@@ -128,7 +128,7 @@ class _Runner:
             model.units,
             mean=model.mean,
             errors=JITTER_ERRORS,
-            threads=self.threads,
+            engine=self.engine,
         )
         return replace(model, jitter=tensor.entries_of(covariance[None])[0])
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from wgsindy.arrays import FloatArray, Scratch
-from wgsindy.engine import reduce
+from wgsindy.engine import SERIAL, Engine, reduce
 from wgsindy.libraries import Frame
 from wgsindy.polynomials import Monomials
 from wgsindy.recipes import Recipe
@@ -74,13 +74,13 @@ def _mix(value: HashArray) -> HashArray:
 
 
 def place_centres(
-    data: Recording, frame: Frame, n_centres: int, seed: int, threads: int = 1
+    data: Recording, frame: Frame, n_centres: int, seed: int, engine: Engine = SERIAL
 ) -> FloatArray:
     """Place kernel centres ``(J, d)`` by k-means in the frame, on a sample of the states."""
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    points, keys = reduce(SamplePass(frame, SAMPLE_SIZE, seed), data, threads=threads)
+    points, keys = reduce(SamplePass(frame, SAMPLE_SIZE, seed), data, engine=engine)
     points = points[np.argsort(keys, kind="stable")[:SAMPLE_SIZE]]
     distinct = len(np.unique(keys))
     wanted = max(1, min(n_centres, distinct // SAMPLES_PER_CENTRE))
@@ -183,14 +183,14 @@ def build_smoother(
     cloud: Cloud,
     recipe: Recipe,
     seed: int,
-    threads: int = 1,
+    engine: Engine = SERIAL,
     ridge: float = RIDGE,
 ) -> Smoother:
     """Learn centres, bandwidth and local-polynomial intercepts from the states of ``data``."""
     if recipe.centres == "grid":
         centres = grid_of_centres(cloud, recipe.n_centres)
     else:
-        centres = place_centres(data, cloud.frame, recipe.n_centres, seed, threads)
+        centres = place_centres(data, cloud.frame, recipe.n_centres, seed, engine)
     bandwidth = bandwidth_matrix(
         centres,
         cloud.covariance,
@@ -203,7 +203,7 @@ def build_smoother(
     local = Monomials.up_to(recipe.local_order, dimension=data.dimension)
     wide = Monomials.up_to(2 * recipe.local_order, dimension=data.dimension)
     step = GramPass(cloud.frame, centres, whitening, wide, data.mean_dt)
-    sums = reduce(step, data, threads=threads)
+    sums = reduce(step, data, engine=engine)
     intercept = _intercepts(sums, centres, local, wide, ridge)
     return Smoother(cloud.frame, centres, whitening, local, intercept)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.arrays import BoolArray, FloatArray, IntArray, frozen
-from wgsindy.engine import reduce
+from wgsindy.engine import SERIAL, Engine, reduce
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.libraries import Frame
 from wgsindy.recordings import Chunk, Recording
@@ -117,7 +117,7 @@ class Cloud:
     high: FloatArray
 
 
-def survey(data: Recording, *, standardise: bool, threads: int = 1) -> Cloud:
+def survey(data: Recording, *, standardise: bool, engine: Engine = SERIAL) -> Cloud:
     """Measure mean, spread, covariance and increments of the samples.
 
     Raises
@@ -127,7 +127,7 @@ def survey(data: Recording, *, standardise: bool, threads: int = 1) -> Cloud:
     """
     step = MomentPass(data)
     with np.errstate(over="ignore", invalid="ignore"):
-        moments = reduce(step, data, threads=threads)
+        moments = reduce(step, data, engine=engine)
     mean = moments.first / moments.count
     with np.errstate(over="ignore", invalid="ignore"):
         covariance = moments.second - moments.count * np.outer(mean, mean)

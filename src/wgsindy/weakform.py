@@ -16,7 +16,7 @@ import numpy as np
 
 from wgsindy import tensor
 from wgsindy.arrays import BoolArray, FloatArray, IntArray
-from wgsindy.engine import reduce
+from wgsindy.engine import SERIAL, Engine, reduce
 from wgsindy.libraries import Basis, Frame
 from wgsindy.observation import observation_noise
 from wgsindy.recipes import Recipe
@@ -81,7 +81,7 @@ class WeakForm:
     fold: IntArray
     group: IntArray
     row_folds: IntArray
-    threads: int = 1
+    engine: Engine = SERIAL
 
     @property
     def frame(self) -> Frame:
@@ -104,7 +104,7 @@ class WeakForm:
     def project(self, columns: Columns, width: int, *, squared: bool = False) -> FloatArray:
         """Return ``(M, width)`` weak rows of whatever ``columns(chunk, theta)`` gives."""
         step = ProjectionPass(self, columns, width, squared=squared)
-        return reduce(step, self.data, threads=self.threads).reshape(-1, width)
+        return reduce(step, self.data, engine=self.engine).reshape(-1, width)
 
     @cached_property
     def _first_pass(self) -> dict[str, FloatArray]:
@@ -212,12 +212,12 @@ class WeakForm:
             fold=zeros,
             group=group,
             row_folds=np.repeat(owner, len(smoother.centres)),
-            threads=self.threads,
+            engine=self.engine,
         )
 
     def observation_noise(self) -> FloatArray:
         """Covariance of additive observation noise from lag-one products, ``(d, d)``, PSD."""
-        return observation_noise(self.data, self.frame.scale, threads=self.threads)
+        return observation_noise(self.data, self.frame.scale, engine=self.engine)
 
     @cached_property
     def condition_number(self) -> float:
@@ -227,10 +227,10 @@ class WeakForm:
 
 
 def weak_form(
-    data: Recording, basis: Basis, recipe: Recipe, *, seed: int, threads: int = 1
+    data: Recording, basis: Basis, recipe: Recipe, *, seed: int, engine: Engine = SERIAL
 ) -> WeakForm:
     """Build smoothers and bookkeeping; rows are computed when first asked for."""
-    cloud = survey(data, standardise=recipe.standardise, threads=threads)
+    cloud = survey(data, standardise=recipe.standardise, engine=engine)
     if basis.is_closed:
         basis = basis.in_frame(cloud.frame)
     n_folds = min(recipe.folds, len(data))
@@ -242,11 +242,11 @@ def weak_form(
     fold = trajectory_fold if crossed else everything
     if crossed:
         smoothers = tuple(
-            _smoother_without(data, trajectory_fold == f, recipe, seed, threads)
+            _smoother_without(data, trajectory_fold == f, recipe, seed, engine)
             for f in range(n_folds)
         )
     else:
-        smoothers = (build_smoother(data, cloud, recipe, seed, threads),)
+        smoothers = (build_smoother(data, cloud, recipe, seed, engine),)
     group = np.arange(len(data)) if grouped else fold
     n_centres = max(len(smoother.centres) for smoother in smoothers)
     if grouped or crossed:
@@ -255,12 +255,12 @@ def weak_form(
         row_folds = np.repeat(owner, n_centres)
     else:
         row_folds = np.arange(n_centres) * min(recipe.folds, n_centres) // n_centres
-    return WeakForm(data, basis, cloud, smoothers, fold, group, row_folds, threads)
+    return WeakForm(data, basis, cloud, smoothers, fold, group, row_folds, engine)
 
 
 def _smoother_without(
-    data: Recording, held_out: BoolArray, recipe: Recipe, seed: int, threads: int
+    data: Recording, held_out: BoolArray, recipe: Recipe, seed: int, engine: Engine
 ) -> Smoother:
     others = data.subset(np.flatnonzero(~held_out).tolist())
-    cloud = survey(others, standardise=recipe.standardise, threads=threads)
-    return build_smoother(others, cloud, recipe, seed, threads)
+    cloud = survey(others, standardise=recipe.standardise, engine=engine)
+    return build_smoother(others, cloud, recipe, seed, engine)

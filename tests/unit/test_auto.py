@@ -12,6 +12,7 @@ from processes import DT, linear
 from wgsindy import Trajectories, WGSINDy, auto, zoo
 from wgsindy.alternatives import PREFERRED, Alternative, Fitted
 from wgsindy.auto import LEAST_SHARE, MOST_ROUNDS, chosen_library
+from wgsindy.engine import Threads
 from wgsindy.errors import NotEnoughDataError, WgsindyWarning
 from wgsindy.libraries import library
 
@@ -46,7 +47,7 @@ def test_the_estimator_takes_what_was_chosen() -> None:
 
 def test_the_choice_is_deterministic() -> None:
     data = zoo.get("nonpoly_drift").simulate(seed=100)
-    one, two, threaded = (chosen_library(data, threads=threads) for threads in (1, 1, 2))
+    one, two, threaded = (chosen_library(data, engine=Threads(threads)) for threads in (1, 1, 2))
     assert one == two == threaded
 
 

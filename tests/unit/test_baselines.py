@@ -23,7 +23,7 @@ from wgsindy.baselines.gedmd import TrianglePass
 from wgsindy.baselines.kramers_moyal import FEWEST_IN_CELL, CellPass, Grid
 from wgsindy.baselines.regression import add_rows, fit_targets, pose
 from wgsindy.baselines.temporal_weak import STEPS, bump, weak_rows, windows
-from wgsindy.engine import reduce
+from wgsindy.engine import Threads, reduce
 from wgsindy.errors import DataError, LibraryError, NotEnoughDataError, RepeatedSamplesWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
@@ -181,7 +181,7 @@ def test_a_triangle_depends_on_neither_chunks_nor_threads() -> None:
     data = wandering(2)
     step = TrianglePass(library("poly2").bind(data.names))
     whole = reduce(step, data, chunk_size=10**6)
-    pieces = reduce(step, data, chunk_size=37, threads=3)
+    pieces = reduce(step, data, chunk_size=37, engine=Threads(3))
     np.testing.assert_allclose(pieces.T @ pieces, whole.T @ whole, rtol=1e-10)
 
 
@@ -209,7 +209,7 @@ def test_sums_by_cell_match_a_loop() -> None:
     for x, dx, h in zip(states, moved, dt, strict=True):
         place = np.minimum(((x - grid.low) / (grid.high - grid.low) * 3).astype(int), 2)
         expected[place[0] + 3 * place[1]] += [1, h, *x, *dx, dx[0] ** 2, dx[0] * dx[1], dx[1] ** 2]
-    for total in (reduce(CellPass(grid), data), reduce(CellPass(grid), data, threads=2)):
+    for total in (reduce(CellPass(grid), data), reduce(CellPass(grid), data, engine=Threads(2))):
         np.testing.assert_allclose(total, expected, rtol=1e-10, atol=1e-12)
 
 

@@ -11,7 +11,7 @@ import sympy
 from wgsindy import Trajectories, zoo
 from wgsindy.arrays import FloatArray
 from wgsindy.density import LogDensity, ScorePass, fit_density
-from wgsindy.engine import reduce
+from wgsindy.engine import Threads, reduce
 from wgsindy.generator import Generator
 from wgsindy.libraries import Library, library
 from wgsindy.readouts import current_velocity
@@ -112,7 +112,7 @@ def test_sums_do_not_depend_on_chunks_and_threads(chunk_size: int, threads: int)
     data = Trajectories([skewed(211, seed) for seed in range(3)], dt=1.0)
     step = ScorePass(library("poly3").bind(("x", "y")), np.array([0.7, 2.0]))
     whole = reduce(step, data)
-    parts = reduce(step, data, chunk_size=chunk_size, threads=threads)
+    parts = reduce(step, data, chunk_size=chunk_size, engine=Threads(threads))
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-9)
 

@@ -11,7 +11,7 @@ import pytest
 
 from wgsindy import stream
 from wgsindy.arrays import FloatArray
-from wgsindy.engine import reduce, watched
+from wgsindy.engine import Threads, reduce, watched
 from wgsindy.recordings import Chunk, Recording
 from wgsindy.trajectories import Trajectories
 
@@ -44,7 +44,7 @@ def recording() -> Trajectories:
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("size", [1, 64, 10**6])
 def test_every_increment_is_added_once(threads: int, size: int) -> None:
-    found = reduce(StartPass(), recording(), threads=threads, chunk_size=size)
+    found = reduce(StartPass(), recording(), engine=Threads(threads), chunk_size=size)
     place = 0
     for start, length in sorted(found):
         assert start == place
@@ -55,7 +55,7 @@ def test_every_increment_is_added_once(threads: int, size: int) -> None:
 def test_every_thread_gets_its_share() -> None:
     workers: list[int] = []
     step = StartPass(lambda chunk: workers.append(threading.get_ident()))
-    reduce(step, recording(), threads=3, chunk_size=10)
+    reduce(step, recording(), engine=Threads(3), chunk_size=10)
     shares = [workers.count(worker) for worker in set(workers)]
     assert len(shares) == 3
     assert max(shares) - min(shares) <= 20  # one section
@@ -71,7 +71,7 @@ def test_a_pass_reads_the_source_once_whatever_the_threads(threads: int) -> None
 
     data = stream(blocks, dt=0.1)
     before = len(calls)
-    reduce(StartPass(), data, threads=threads, chunk_size=50)
+    reduce(StartPass(), data, engine=Threads(threads), chunk_size=50)
     assert len(calls) == before + 1
 
 
@@ -82,7 +82,7 @@ def test_an_error_in_a_pass_comes_out(threads: int) -> None:
             raise ZeroDivisionError("of chunk")
 
     with pytest.raises(ZeroDivisionError, match="of chunk"):
-        reduce(StartPass(fail), recording(), threads=threads, chunk_size=4)
+        reduce(StartPass(fail), recording(), engine=Threads(threads), chunk_size=4)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -98,7 +98,7 @@ def test_an_error_of_the_source_comes_out(threads: int) -> None:
 
     data = stream(blocks, dt=0.1)
     with pytest.raises(OSError, match="the disk is gone"):
-        reduce(StartPass(), data, threads=threads, chunk_size=10)
+        reduce(StartPass(), data, engine=Threads(threads), chunk_size=10)
 
 
 def test_threads_share_the_state_of_warnings() -> None:
@@ -107,7 +107,7 @@ def test_threads_share_the_state_of_warnings() -> None:
 
     with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
         warnings.simplefilter("error")
-        reduce(StartPass(overflow), recording(), threads=2, chunk_size=64)
+        reduce(StartPass(overflow), recording(), engine=Threads(2), chunk_size=64)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -115,8 +115,8 @@ def test_progress_goes_up_to_the_number_of_increments(threads: int) -> None:
     data: Recording = recording()
     seen: list[tuple[int, int]] = []
     with watched(lambda done, total: seen.append((done, total))):
-        reduce(StartPass(), data, threads=threads, chunk_size=16)
-    reduce(StartPass(), data, threads=threads)  # nobody watches any more
+        reduce(StartPass(), data, engine=Threads(threads), chunk_size=16)
+    reduce(StartPass(), data, engine=Threads(threads))  # nobody watches any more
     done = [pair[0] for pair in seen]
     assert done == sorted(done)
     assert done[0] > 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wgsindy.diagnostics.halves import HalvesPass
-from wgsindy.engine import reduce
+from wgsindy.engine import Threads, reduce
 from wgsindy.trajectories import Trajectories
 
 
@@ -15,7 +15,7 @@ def test_halves_are_those_of_the_samples(size: int, threads: int) -> None:
     rng = np.random.default_rng(0)
     paths = [rng.normal(5.0, 1.0, size=(n, 2)) for n in (2, 3, 20, 41)]
     data = Trajectories(paths, dt=0.1)
-    found = reduce(HalvesPass(data), data, chunk_size=size, threads=threads)
+    found = reduce(HalvesPass(data), data, chunk_size=size, engine=Threads(threads))
     first = np.concatenate([path[: len(path) // 2] for path in paths])
     second = np.concatenate([path[len(path) // 2 :] for path in paths])
     for half, samples in enumerate((first, second)):

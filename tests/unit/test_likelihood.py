@@ -11,7 +11,7 @@ import pytest
 
 from wgsindy import likelihood, tensor, workingmodel
 from wgsindy.arrays import FloatArray
-from wgsindy.engine import reduce
+from wgsindy.engine import Threads, reduce
 from wgsindy.libraries import Frame, library
 from wgsindy.likelihood import LeakPass, NormalPass, ScorePass, Sums
 from wgsindy.simulate import linear_transition
@@ -256,7 +256,7 @@ def test_totals_can_be_merged_in_any_grouping() -> None:
 
 def test_threads_leave_no_sample_out() -> None:
     step, data = NormalPass(random_model(2)), uneven_data(2)
-    assert_same(reduce(step, data, threads=2, chunk_size=3), reduce(step, data))
+    assert_same(reduce(step, data, engine=Threads(2), chunk_size=3), reduce(step, data))
 
 
 def test_other_units_are_the_same_fields() -> None:

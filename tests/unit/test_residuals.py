@@ -24,7 +24,7 @@ from wgsindy.diagnostics.residuals import (
     ResidualPass,
     Residuals,
 )
-from wgsindy.engine import reduce
+from wgsindy.engine import Threads, reduce
 from wgsindy.survey import survey
 
 X, Y, Z = sympy.symbols("x y z", real=True)
@@ -75,7 +75,7 @@ def pass_over(
 
 
 def sums(step: ResidualPass, data: Trajectories, size: int = 10**6, threads: int = 1) -> Residuals:
-    return reduce(step, data, threads=threads, chunk_size=size)
+    return reduce(step, data, engine=Threads(threads), chunk_size=size)
 
 
 class ByHand:

@@ -13,6 +13,7 @@ from scipy.stats import binom, chi2, norm
 from wgsindy import sharp, tensor, zoo
 from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.beyond import REACH, Beyond
+from wgsindy.engine import Threads
 from wgsindy.errors import RepeatedSamplesWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
@@ -716,7 +717,7 @@ def test_the_survey_knows_the_range_of_the_states() -> None:
     states = np.concatenate([path[:-1] for path in data])
     np.testing.assert_array_equal(cloud.low, states.min(axis=0))
     np.testing.assert_array_equal(cloud.high, states.max(axis=0))
-    threaded = survey(data, standardise=True, threads=2)
+    threaded = survey(data, standardise=True, engine=Threads(2))
     np.testing.assert_array_equal(threaded.low, cloud.low)
     np.testing.assert_array_equal(threaded.high, cloud.high)
 
@@ -750,7 +751,7 @@ def test_weights_do_not_follow_a_formula_below_zero() -> None:
     """Samples at which the formula of a variance is negative must not get all the weight."""
     data = system_data("diag_multiplicative")
     basis, cloud = library("poly2").bind(data.names), survey(data, standardise=True)
-    run = sharp._Runner(data, threads=1, chunk_size=1000)
+    run = sharp._Runner(data, engine=Threads(1), chunk_size=1000)
     model = recover_sharp(data, basis, cloud, SHARP).model
     place = model.basis.terms.index("1")
     lowered = model.entries.copy()

@@ -14,6 +14,7 @@ from scipy import stats
 from wgsindy import engine, smoother
 from wgsindy import survey as survey_room
 from wgsindy.arrays import FloatArray, IntArray
+from wgsindy.engine import Threads
 from wgsindy.errors import DataError
 from wgsindy.libraries import Frame
 from wgsindy.polynomials import Monomials
@@ -209,7 +210,7 @@ def long_data(*, order: IntArray | None = None, factor: float = 1.0) -> Trajecto
 
 
 def centres_of(data: Trajectories, *, seed: int = 0, threads: int = 1) -> FloatArray:
-    return place_centres(data, survey(data, standardise=True).frame, 64, seed, threads)
+    return place_centres(data, survey(data, standardise=True).frame, 64, seed, Threads(threads))
 
 
 def test_centres_are_the_same_bit_for_bit_for_the_same_seed() -> None:
@@ -260,7 +261,7 @@ def sampled(
 ) -> FloatArray:
     """The ``SIZE`` points of lowest key, in the order of their keys."""
     step = SamplePass(Frame(np.zeros(1), np.array([1e4])), SIZE, seed)
-    points, keys = engine.reduce(step, data, chunk_size=chunk_size, threads=threads)
+    points, keys = engine.reduce(step, data, chunk_size=chunk_size, engine=Threads(threads))
     order = np.argsort(keys, kind="stable")[:SIZE]
     return points[order, 0]
 
@@ -355,7 +356,7 @@ def test_survey_does_not_depend_on_chunks_and_threads(monkeypatch: pytest.Monkey
     data = Trajectories(list(paths), dt=0.01)
     whole = survey(data, standardise=True)
     monkeypatch.setattr(survey_room, "reduce", partial(engine.reduce, chunk_size=100))
-    pieces = survey(data, standardise=True, threads=2)
+    pieces = survey(data, standardise=True, engine=Threads(2))
     np.testing.assert_allclose(pieces.frame.centre, whole.frame.centre, rtol=1e-12)
     np.testing.assert_allclose(pieces.frame.scale, whole.frame.scale, rtol=1e-12)
     np.testing.assert_allclose(pieces.covariance, whole.covariance, rtol=1e-12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy.engine import reduce
+from wgsindy.engine import Threads, reduce
 from wgsindy.survey import MomentPass
 from wgsindy.trajectories import Trajectories
 
@@ -18,7 +18,7 @@ def test_moments_are_those_of_the_samples(size: int, threads: int) -> None:
     paths[1][9] = paths[1][8]
     times = [np.cumsum(rng.uniform(0.1, 1.0, len(path))) for path in paths]
     data = Trajectories(paths, times=times)
-    found = reduce(MomentPass(data), data, chunk_size=size, threads=threads)
+    found = reduce(MomentPass(data), data, chunk_size=size, engine=Threads(threads))
     states = np.concatenate([path[:-1] for path in paths])
     steps = np.concatenate([np.diff(path, axis=0) for path in paths])
     dt = np.concatenate([np.diff(t) for t in times])

@@ -11,6 +11,7 @@ from scipy import stats
 
 from wgsindy import engine, observation, smoother, survey, tensor, weakform
 from wgsindy.arrays import FloatArray
+from wgsindy.engine import Threads
 from wgsindy.libraries import library
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.trajectories import Trajectories
@@ -224,7 +225,9 @@ def test_noise_rows_agree_with_loops(dimension: int, even: bool, terms: str) -> 
 
 def all_rows(data: Trajectories, recipe: Recipe, threads: int = 1) -> FloatArray:
     """Everything a fit asks of the weak form, side by side, and the lag-one noise below."""
-    weak = weak_form(data, library("poly2").bind(data.names), recipe, seed=0, threads=threads)
+    weak = weak_form(
+        data, library("poly2").bind(data.names), recipe, seed=0, engine=Threads(threads)
+    )
     entries = some_tensor(weak)
     drift = np.random.default_rng(3).standard_normal((data.dimension, len(weak.basis)))
     noise = np.array([[0.3, 0.1], [0.1, 0.2]])

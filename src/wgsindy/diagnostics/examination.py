@@ -12,7 +12,7 @@ from wgsindy.alternatives import Alternative, Fitted
 from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.diagnostics.halves import HalvesPass
 from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
-from wgsindy.engine import reduce
+from wgsindy.engine import SERIAL, Engine, reduce
 from wgsindy.generator import Generator
 from wgsindy.observation import observation_noise
 from wgsindy.recordings import Recording
@@ -38,7 +38,7 @@ class Examination:
     condition: float
     corrected: bool
     fitted: Fitted | None = None
-    threads: int = 1
+    engine: Engine = SERIAL
 
     @cached_property
     def residuals(self) -> Residuals:
@@ -46,7 +46,7 @@ class Examination:
         step = ResidualPass(
             self.generator, self.cloud, len(self.data), self.noise_level, self.jitter
         )
-        return reduce(step, self.data, threads=self.threads, chunk_size=CHUNK)
+        return reduce(step, self.data, engine=self.engine, chunk_size=CHUNK)
 
     @cached_property
     def noise_level(self) -> FloatArray:
@@ -69,7 +69,7 @@ class Examination:
         def mean(states: FloatArray, dt: FloatArray) -> FloatArray:
             return np.asarray(self.generator.drift(states) * dt[:, None] / scale)
 
-        covariance = observation_noise(self.data, scale, mean=mean, threads=self.threads)
+        covariance = observation_noise(self.data, scale, mean=mean, engine=self.engine)
         return np.diag(covariance) * scale**2
 
     @cached_property
@@ -107,7 +107,7 @@ class Examination:
         active = self._active_coordinates()
         if not active.any():
             return 0.0
-        halves = reduce(HalvesPass(self.data), self.data, threads=self.threads)
+        halves = reduce(HalvesPass(self.data), self.data, engine=self.engine)
         scale = self.cloud.region.scale[active]
         spread = halves.covariance[:, active][:, :, active].sum(axis=0) / 2
         spread /= np.outer(scale, scale)
