@@ -41,7 +41,11 @@ class Frame:
 
     def standardise(self, x: FloatArray) -> FloatArray:
         """Map states ``(n, d)`` into the frame."""
-        return (x - self.centre) / self.scale
+        # NumPy is ten times faster along long rows than along short ones.
+        rows = x.T.copy()
+        rows -= self.centre[:, None]
+        rows /= self.scale[:, None]
+        return rows.T
 
 
 def monomial_name(powers: Sequence[int], names: Sequence[str]) -> str:
@@ -129,12 +133,11 @@ class Basis:
             Where a term is not finite, such as the root of a negative number.
         """
         z = self.frame.standardise(x)
-        rows = np.empty((len(self), len(z)))
-        rows[: len(self.monomials)] = self.monomials.values(z)
-        with np.errstate(all="ignore"):
-            for k, expression in enumerate(self.others, start=len(self.monomials)):
-                rows[k] = expression.value(z)
+        rows = self.monomials.values(z)
         if self.others:
+            with np.errstate(all="ignore"):
+                others = np.stack([expression.value(z) for expression in self.others])
+            rows = np.concatenate([rows, others])
             self._refuse_undefined(rows, x)
         return rows.T
 

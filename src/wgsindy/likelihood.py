@@ -213,8 +213,7 @@ class ScorePass:
             total.entries[owner[first]] += part[len(local.steps) :]
             if carried is not None:
                 total.drift[owner[first]] += carried.sum(local, first, last)
-        field = tensor.symmetric(local.entries.T, len(local.steps))
-        total.clipped += int(np.count_nonzero(~tensor.has_root(field)))
+        total.clipped += int(np.count_nonzero(~tensor.has_root(local.entries)))
         total.count += len(local.dt)
         return total
 

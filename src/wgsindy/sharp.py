@@ -8,7 +8,9 @@ accurate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from wgsindy.engine import SERIAL, Engine, Pass, Total, reduce
 from wgsindy.equations import Equations
 from wgsindy.errors import DataError
 from wgsindy.evidence import Posterior
+from wgsindy.excerpts import excerpt
 from wgsindy.libraries import Basis
 from wgsindy.likelihood import SLACK_GRID, LeakPass, NormalPass, ScorePass, Sums
 from wgsindy.observation import observation_noise
@@ -30,12 +33,17 @@ from wgsindy.survey import Cloud
 from wgsindy.uncertainty import Uncertainty
 from wgsindy.workingmodel import WorkingModel
 
-FEWEST_PASSES, MOST_PASSES = 3, 10
+MOST_ROUNDS = 9
 SAME_WEIGHTS = 0.02  # relative change of the tensor that is not worth another pass
 SAME_SLACK = 5.0  # factor by which slack may change between passes that agree
 # Smallest noise until residuals have told how far the tensor formula can be trusted.
 FIRST_LEAST = 0.1
-CACHED_NUMBERS = 150_000
+# Increments from which terms and weights are known to a percent, and how many times more it takes
+# to make it worth while to settle on them first.
+EXCERPT, MANY = 50_000, 8
+# Larger chunks leave the cache, smaller ones cost Python's own time and make threads wait for
+# each other.
+CHUNK_NUMBERS, MOST_SAMPLES = 500_000, 8192
 MOSTLY_DRIFT = 0.2  # residuals below this share of the increments may be no noise at all
 LEAK_FACTOR = 4.0
 ROUNDING_LEVEL = 1e-9
@@ -88,8 +96,11 @@ def recover_sharp(
     start = WorkingModel.start(
         work, noise, cloud.region.scale, finite_step=recipe.finite_step == "taylor"
     )
-    first, model = _first_drift(start, choice, run)
-    equations, model = _settle(_in_own_noise(model, first.sums), choice, run)
+    pilot = run.on_excerpt()
+    first, model = _first_drift(start, choice, pilot)
+    equations, model, found = _settle(_in_own_noise(model, first.sums), choice, pilot)
+    if pilot is not run:
+        equations, model, found = _settle(model, choice, run, found)
     drift = choice.drift(equations, model.drift, thorough=True)
     entries = choice.entries(equations, thorough=True)
     final = _with_tensor(_with_drift(model, equations, choice, drift), equations, entries)
@@ -121,6 +132,12 @@ class _Runner:
     def __call__(self, step: Pass[Total]) -> Total:
         return reduce(step, self.data, engine=self.engine, chunk_size=self.chunk_size)
 
+    def on_excerpt(self) -> _Runner:
+        """Run over an excerpt where the whole is so much that a good start saves passes."""
+        if self.data.n_increments < MANY * EXCERPT:
+            return self
+        return replace(self, data=excerpt(self.data, EXCERPT, engine=self.engine), engine=SERIAL)
+
     def with_jitter(self, model: WorkingModel) -> WorkingModel:
         """Measure the noise of the observation by what the drift leaves of the increments."""
         covariance = observation_noise(
@@ -136,7 +153,15 @@ class _Runner:
 def chunk_size(dimension: int, terms: int) -> int:
     """Samples a chunk, so that the weighted copies of the library stay in the cache."""
     copies = 2 * len(tensor.pairs(dimension)) * terms
-    return max(256, CACHED_NUMBERS // copies)
+    return int(np.clip(CHUNK_NUMBERS // copies, 256, MOST_SAMPLES))
+
+
+class _Settled(NamedTuple):
+    """The last equations, the model they were taken at, and what was chosen by them."""
+
+    equations: Equations
+    model: WorkingModel
+    found: list[Posterior]
 
 
 def _first_drift(
@@ -161,28 +186,29 @@ def _first_drift(
     return equations, model
 
 
-def _settle(model: WorkingModel, choice: Choice, run: _Runner) -> tuple[Equations, WorkingModel]:
-    """Choose and reweight until nothing changes; return the last equations and their model.
+def _settle(
+    model: WorkingModel, choice: Choice, run: _Runner, earlier: Sequence[Posterior] = ()
+) -> _Settled:
+    """Choose and reweight until nothing changes.
 
-    ``model`` has a drift, but no tensor yet.
+    ``earlier`` is what was chosen when ``model`` got its tensor; without it, there is none yet.
     """
-    earlier: list[Posterior] = []
-    for number in range(2, MOST_PASSES + 1):
+    for _ in range(MOST_ROUNDS):
         equations, model = _believed(model, run)
         drift = choice.drift(equations, model.drift)
         entries = choice.entries(equations)
         later = _with_drift(model, equations, choice, drift)
-        if number == 2:
+        if earlier:
+            later = _with_tensor(later, equations, entries)
+        else:
             later = _with_tensor(later, equations, entries, least=FIRST_LEAST)
             later = _silenced(later, equations.sums, run)
-        else:
-            later = _with_tensor(later, equations, entries)
         later = _in_own_noise(later, equations.sums)
-        now = [*drift, *entries]
-        if number >= FEWEST_PASSES and _settled(earlier, now, model, later, equations.sums):
+        found = [*drift, *entries]
+        if earlier and _same(earlier, found, model, later, equations.sums):
             break
-        earlier, model = now, later
-    return equations, model
+        earlier, model = found, later
+    return _Settled(equations, model, found)
 
 
 def _believed(model: WorkingModel, run: _Runner) -> tuple[Equations, WorkingModel]:
@@ -202,9 +228,9 @@ def _believed(model: WorkingModel, run: _Runner) -> tuple[Equations, WorkingMode
     return equations, model
 
 
-def _settled(
-    earlier: list[Posterior],
-    now: list[Posterior],
+def _same(
+    earlier: Sequence[Posterior],
+    now: Sequence[Posterior],
     used: WorkingModel,
     later: WorkingModel,
     sums: Sums,

@@ -70,38 +70,40 @@ def cholesky(tensor: FloatArray) -> FloatArray:
     A zero pivot gives a zero column instead of a division by zero, so rank-deficient tensors
     (a coordinate without noise) have a factor too.
     """
-    factor, _ = _factorise(tensor)
-    return factor
+    factor, _ = _factorise(entries_of(tensor).T)
+    return lower_triangle(factor.T, tensor.shape[1])
 
 
-def has_root(tensor: FloatArray) -> BoolArray:
-    """Whether each tensor is positive semidefinite, by an attempt to factorise it."""
-    return _factorise(tensor)[1]
+def has_root(entries: FloatArray) -> BoolArray:
+    """Whether tensors with ``entries (E, n)`` are positive semidefinite, by trying a factor."""
+    return _factorise(entries)[1]
 
 
-def _factorise(tensor: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Return the factor and whether each tensor was positive semidefinite to start with."""
-    n, d, _ = tensor.shape
-    factor = np.zeros((n, d, d))
-    valid = np.ones(n, dtype=bool)
-    for q in range(d):
-        pivot = tensor[:, q, q] - np.einsum("nk,nk->n", factor[:, q, :q], factor[:, q, :q])
-        valid &= pivot >= 0
-        root = np.sqrt(np.maximum(pivot, 0.0))
-        factor[:, q, q] = root
-        safe = np.where(root > 0, root, np.inf)
-        for p in range(q + 1, d):
-            known = np.einsum("nk,nk->n", factor[:, p, :q], factor[:, q, :q])
-            # A coordinate without variance cannot covary.
-            valid &= (root > 0) | (tensor[:, p, q] == known)
-            factor[:, p, q] = (tensor[:, p, q] - known) / safe
+def _factorise(entries: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Return the factor ``(E, n)`` and whether each tensor was positive semidefinite."""
+    factor = np.zeros(entries.shape)
+    valid = np.ones(entries.shape[1], dtype=bool)
+    for q in range(dimension_of(entries)):
+        for p in range(q, dimension_of(entries)):
+            rest = entries[entry_number(p, q)].copy()
+            for k in range(q):
+                rest -= factor[entry_number(p, k)] * factor[entry_number(q, k)]
+            if p == q:
+                valid &= rest >= 0
+                root = np.sqrt(np.maximum(rest, 0.0))
+                divisor = np.where(root > 0, root, np.inf)
+                factor[entry_number(q, q)] = root
+            else:
+                # A coordinate without variance cannot covary.
+                valid &= (root > 0) | (rest == 0)
+                factor[entry_number(p, q)] = rest / divisor
     return factor, valid
 
 
 def clip(tensor: FloatArray, floor: float = 0.0) -> FloatArray:
     """Raise every eigenvalue below ``floor`` to it; tensors inside the cone are untouched."""
     # Most points need nothing, which a Cholesky attempt tells far sooner than eigenvalues do.
-    _, inside = _factorise(tensor - floor * np.eye(tensor.shape[1]))
+    inside = has_root(entries_of(tensor - floor * np.eye(tensor.shape[1])).T)
     outside = ~inside
     if not outside.any():
         return tensor

@@ -133,7 +133,7 @@ class Local(NamedTuple):
 
 def evaluate(model: WorkingModel, chunk: Chunk) -> Local:
     """Evaluate library, fields and residuals at the samples of a chunk."""
-    steps = chunk.increments.T / model.units[:, None]
+    steps = np.ascontiguousarray(chunk.increments.T) / model.units[:, None]
     states, dt, kept = chunk.states, chunk.dt, moved(steps)
     if not kept.all():
         steps, states, dt = steps[:, kept], states[kept], dt[kept]

@@ -31,6 +31,7 @@ ROOMS = (
     "libraries",
     "recipes",
     "engine",
+    "excerpts",
     "survey",
     "density",
     "smoother",

@@ -1,0 +1,102 @@
+"""Excerpts: pieces of the data, and a fit that starts from them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wgsindy import WGSINDy, sharp, zoo
+from wgsindy.engine import Threads
+from wgsindy.excerpts import PIECE, excerpt
+from wgsindy.trajectories import Trajectories
+
+
+def counted(lengths: list[int]) -> Trajectories:
+    """Every state says which trajectory and sample it is; steps differ."""
+    paths = [np.stack([np.full(n, float(k)), np.arange(n) * 1.0], 1) for k, n in enumerate(lengths)]
+    times = [np.cumsum(1.0 + np.arange(n) % 3) for n in lengths]
+    return Trajectories(paths, times=times)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_pieces_are_of_the_data_and_evenly_spread(threads: int) -> None:
+    data = counted([30_000, 7, 12_345, 2, 80_000])
+    found = excerpt(data, 5000, engine=Threads(threads))
+    assert 4000 < found.n_increments <= 5000
+    starts = []
+    for number, piece in enumerate(found):
+        owner, first = int(piece[0, 0]), int(piece[0, 1])
+        np.testing.assert_array_equal(piece, data[owner][first : first + len(piece)])
+        steps = data.steps(owner)[first : first + len(piece) - 1]
+        np.testing.assert_allclose(found.steps(number), steps, rtol=1e-12)
+        assert len(piece) <= PIECE + 1
+        starts.append(first + sum(len(path) - 1 for path in list(data)[:owner]))
+    assert len(set(np.diff(starts))) == 1
+
+
+def test_little_data_are_their_own_excerpt() -> None:
+    data = counted([501, 301])
+    assert excerpt(data, 10_000).n_increments == data.n_increments == 800
+
+
+def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Record the increments that each pass sees."""
+    seen: list[int] = []
+    run = sharp._Runner.__call__
+
+    def noted(self: sharp._Runner, step: object) -> object:
+        seen.append(self.data.n_increments)
+        return run(self, step)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sharp._Runner, "__call__", noted)
+    return seen
+
+
+@pytest.mark.parametrize("name", ["rotational_ou", "diag_multiplicative", "underdamped_langevin"])
+def test_starting_from_an_excerpt_saves_passes_and_changes_nothing_else(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = zoo.get(name).simulate(seed=3, trajectories=64)
+    assert data.n_increments > 2e4
+    monkeypatch.setattr(sharp, "EXCERPT", 3000)
+    fits, whole = [], []
+    for many in (10**6, 4):
+        monkeypatch.setattr(sharp, "MANY", many)
+        with monkeypatch.context() as patch:
+            seen = passes(patch)
+            fits.append(WGSINDy("poly3", "sharp").fit(data).generator_)
+        whole.append(seen.count(data.n_increments))
+    usual, started = fits
+    assert min(seen) < 3100
+    assert whole[1] < whole[0]
+    spread = usual.uncertainty
+    assert spread is not None
+    assert started.uncertainty is not None
+    np.testing.assert_array_equal(usual.drift_coefficients != 0, started.drift_coefficients != 0)
+    error = np.sqrt(np.einsum("pkk->pk", spread.drift_spread))
+    apart = np.abs(started.uncertainty.drift - spread.drift)
+    # Weights that are off by a percent cost 1e-4 of the variance: a tenth of an error at most.
+    assert (apart <= 0.1 * error + 1e-9).all()
+
+
+def test_an_excerpt_that_misses_a_region_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """a = (0.1 + x^2) I, and every other trajectory stays where noise is a hundred times larger."""
+    rng = np.random.default_rng(5)
+    homes = np.array([0.0, 3.0] * 4)
+    x = np.zeros((4001, 8, 2))
+    x[0, :, 0] = homes
+    for n in range(4000):
+        pull = np.stack([homes - x[n, :, 0], -x[n, :, 1]], 1)
+        size = np.sqrt(0.1 + x[n, :, :1] ** 2) * 0.1
+        x[n + 1] = x[n] + 10 * pull * 0.01 + size * rng.normal(size=(8, 2))
+    data = Trajectories(list(x.swapaxes(0, 1)), dt=0.01)
+    calm = data.subset(range(0, 8, 2))
+    monkeypatch.setattr(sharp, "excerpt", lambda data, increments, engine: calm)
+    fits = []
+    for many in (10**6, 0):
+        monkeypatch.setattr(sharp, "MANY", many)
+        fits.append(WGSINDy("poly2", "sharp").fit(data).generator_)
+    at = np.array([[0.0, 0.0], [3.0, 0.0]])
+    found = [generator.diffusion(at)[:, 1, 1] for generator in fits]
+    np.testing.assert_allclose(found[0], [0.1, 9.1], rtol=0.1)
+    np.testing.assert_allclose(found[1], found[0], rtol=0.02)
