@@ -22,10 +22,10 @@ from wgsindy.engine import SERIAL, Engine, Pass, Total, reduce
 from wgsindy.equations import Equations
 from wgsindy.errors import DataError
 from wgsindy.evidence import Posterior
-from wgsindy.excerpts import excerpt
 from wgsindy.libraries import Basis
 from wgsindy.likelihood import SLACK_GRID, LeakPass, NormalPass, ScorePass, Sums
 from wgsindy.observation import observation_noise
+from wgsindy.pilots import pilot_of
 from wgsindy.recipes import Recipe
 from wgsindy.recordings import Recording
 from wgsindy.refit import Refit
@@ -40,7 +40,7 @@ SAME_SLACK = 5.0  # factor by which slack may change between passes that agree
 FIRST_LEAST = 0.1
 # Increments from which terms and weights are known to a percent, and how many times more it takes
 # to make it worth while to settle on them first.
-EXCERPT, MANY = 50_000, 8
+PILOT, MANY = 50_000, 8
 # Larger chunks leave the cache, smaller ones cost Python's own time and make threads wait for
 # each other.
 CHUNK_NUMBERS, MOST_SAMPLES = 500_000, 8192
@@ -96,10 +96,10 @@ def recover_sharp(
     start = WorkingModel.start(
         work, noise, cloud.region.scale, finite_step=recipe.finite_step == "taylor"
     )
-    pilot = run.on_excerpt()
-    first, model = _first_drift(start, choice, pilot)
-    equations, model, found = _settle(_in_own_noise(model, first.sums), choice, pilot)
-    if pilot is not run:
+    early = run.on_pilot()
+    first, model = _first_drift(start, choice, early)
+    equations, model, found = _settle(_in_own_noise(model, first.sums), choice, early)
+    if early is not run:
         equations, model, found = _settle(model, choice, run, found)
     drift = choice.drift(equations, model.drift, thorough=True)
     entries = choice.entries(equations, thorough=True)
@@ -132,11 +132,11 @@ class _Runner:
     def __call__(self, step: Pass[Total]) -> Total:
         return reduce(step, self.data, engine=self.engine, chunk_size=self.chunk_size)
 
-    def on_excerpt(self) -> _Runner:
-        """Run over an excerpt where the whole is so much that a good start saves passes."""
-        if self.data.n_increments < MANY * EXCERPT:
+    def on_pilot(self) -> _Runner:
+        """Run over a pilot sample where the whole is so much that a good start saves passes."""
+        if self.data.n_increments < MANY * PILOT:
             return self
-        return replace(self, data=excerpt(self.data, EXCERPT, engine=self.engine), engine=SERIAL)
+        return replace(self, data=pilot_of(self.data, PILOT, engine=self.engine), engine=SERIAL)
 
     def with_jitter(self, model: WorkingModel) -> WorkingModel:
         """Measure the noise of the observation by what the drift leaves of the increments."""

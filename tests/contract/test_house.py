@@ -31,7 +31,7 @@ ROOMS = (
     "libraries",
     "recipes",
     "engine",
-    "excerpts",
+    "pilots",
     "survey",
     "density",
     "smoother",

@@ -203,7 +203,7 @@ def _prepare_worker() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    _one_thread()
+    one_thread()
 
 
 def _end_with(sentinel: int) -> None:
@@ -212,7 +212,7 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _one_thread() -> None:
+def one_thread() -> None:
     """Leave the cores to the cases."""
     import numpy as np  # noqa: F401 - loads the thread pools that are to be limited
     import scipy.linalg  # noqa: F401

@@ -87,21 +87,30 @@ def interpreters(texts: Sequence[str]) -> dict[str, str]:
 
 def check_interpreters(methods: Sequence[str], pythons: Mapping[str, str]) -> None:
     """Say what to install if an interpreter lacks its rival."""
-    for method in methods:
-        if method not in RIVALS:
-            continue
-        code = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
-        command = [pythons[method], "-c", code, RIVALS[method]]
-        try:
-            missing = subprocess.run(command, capture_output=True, timeout=60).returncode != 0
-        except OSError as error:
-            raise CampaignError(f"{pythons[method]} cannot be run: {error.strerror}.") from None
-        if missing:
+    rivals = [method for method in methods if method in RIVALS]
+    present = installed(rivals, pythons)
+    for method in rivals:
+        if method not in present:
             raise CampaignError(
                 f"{pythons[method]} has no package {RIVALS[method]}, which method {method!r} "
                 "needs: install wgsindy[bench] there, or name an interpreter that has it with "
                 f"--python {method}=PATH."
             )
+
+
+def installed(rivals: Sequence[str], pythons: Mapping[str, str]) -> list[str]:
+    """Those of the rivals that their interpreters have."""
+    code = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
+    found = []
+    for method in rivals:
+        command = [pythons[method], "-c", code, RIVALS[method]]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=60)
+        except OSError as error:
+            raise CampaignError(f"{pythons[method]} cannot be run: {error.strerror}.") from None
+        if done.returncode == 0:
+            found.append(method)
+    return found
 
 
 def run_case(case: Case, *, pythons: Mapping[str, str]) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
-from wgsindy.cli.console import console, parse_seeds, run, save_figure, say, show
+from wgsindy.cli.console import parse_seeds, run, save_figure, say, show
 from wgsindy.errors import CampaignError
 
 if TYPE_CHECKING:
@@ -99,11 +98,12 @@ def run_experiment(name: str, scope: Scope, jobs: int, out: Path) -> None:
             content = PAGES[name](lines)
             for key, figure in content.figures.items():
                 save_figure(figure, out / f"{key}.png")
-        _show_and_write(content, out)
+        show_and_write(content, out)
     say(f"{name}: {len(cases)} cases in {seconds:.0f} s; lines, tables and figures in {out}/")
 
 
-def _show_and_write(content: Content, out: Path) -> None:
+def show_and_write(content: Content, out: Path) -> None:
+    """Print the tables of a page and write them to files."""
     from wgsindy.files import write_atomically
 
     show(*content.grids.values())
@@ -201,36 +201,6 @@ def bench_table(
     cases = table.table_cases(name, parse_seeds(seeds), systems, trajectories)
     started = time.perf_counter()
     lines = run(f"table, recipe {name}", cases, table.run_case, out / "table.jsonl", jobs)
-    _show_and_write(build(lines), out)
+    show_and_write(build(lines), out)
     say("* above the paper's 95 % interval")
     say(f"{len(cases)} cases in {time.perf_counter() - started:.0f} s; lines and table in {out}/")
-
-
-@bench.command("speed")
-def bench_speed(
-    recipe: RecipeOption = "paper",
-    repeats: Annotated[int, typer.Option(help="Repetitions of each timing.")] = 5,
-) -> None:
-    """Time a fit against KMeans(64, n_init=10) and measure memory and growth with N.
-
-    Example: `wgsindy bench speed --repeats 3`
-    """
-    from wgsindy.bench import speed
-
-    for library in ("poly2", "poly4"):
-        timing = speed.time_fit(recipe, repeats=repeats, library=library)
-        say(
-            f"{timing.increments} increments, {library}, one thread: fit {timing.fit:.3f} s, "
-            f"KMeans(64, n_init=10) {timing.yardstick:.3f} s, ratio {timing.ratio:.3f}"
-        )
-    say(f"First fit in a fresh process, imports included: {speed.first_fit(recipe):.2f} s")
-    table = Table("increments", "seconds", "microseconds per increment", "added peak memory, MB")
-    for increments in (100_000, 200_000, 400_000):
-        growth = speed.measure_growth(recipe, increments)
-        table.add_row(
-            f"{growth.increments}",
-            f"{growth.seconds:.2f}",
-            f"{1e6 * growth.seconds / growth.increments:.2f}",
-            f"{growth.megabytes:.0f}",
-        )
-    console.print(table)

@@ -10,9 +10,11 @@ import typer
 
 from wgsindy.cli.bench import (
     OutOption,
+    QuickOption,
     SeedsOption,
     SystemsOption,
     bench,
+    show_and_write,
 )
 from wgsindy.cli.console import console, parse_seeds, run, save_figure, say, show
 
@@ -26,6 +28,37 @@ PythonOption = Annotated[
 TurnsOption = Annotated[
     int, typer.Option("--jobs", help="Cases at a time; more than one spoils timings.")
 ]
+
+
+@bench.command("speed")
+def bench_speed(
+    python: PythonOption = None,
+    quick: QuickOption = False,
+    out: OutOption = Path("results"),
+) -> None:
+    """Measure what a fit costs: against yardsticks, on files up to 1.6 GB, pass by pass.
+
+    Rivals (sfi, pysindy) are timed as well where they are installed. About ten minutes on a
+    machine that does nothing else; goes on where it was stopped.
+
+    Example: `wgsindy bench speed --quick`
+    """
+    from wgsindy.bench import peers, speed
+    from wgsindy.display.pages.speed import build
+    from wgsindy.display.style import page_style
+
+    pythons = peers.interpreters(python or [])
+    rivals = peers.installed(speed.RIVALS, pythons)
+    work = partial(speed.run_case, pythons=pythons)
+    cases = speed.speed_cases(rivals, quick=quick)
+    lines = run("speed", cases, work, out / "speed.jsonl", jobs=1)
+    with page_style():
+        content = build(lines)
+        for name, figure in content.figures.items():
+            save_figure(figure, out / f"{name}.png")
+    show_and_write(content, out)
+    for rival in set(speed.RIVALS) - set(rivals):
+        say(f"{rival} is not installed and was not timed; --python names an interpreter with it.")
 
 
 @bench.command("peers")

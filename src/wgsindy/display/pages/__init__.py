@@ -16,6 +16,7 @@ from wgsindy.display.pages import (
     noise,
     nulls,
     rivals,
+    speed,
     steps,
     table,
     uneven,
@@ -43,6 +44,7 @@ PAGES: dict[str, Build] = {
     "verdicts": verdicts.build,
     "peers": rivals.build_peers,
     "match": rivals.build_match,
+    "speed": speed.build,
 }
 
 __all__ = ["PAGES", "Build", "Content"]

@@ -1,4 +1,4 @@
-"""A few short pieces of long data, evenly spread: enough to start a fit from."""
+"""A pilot sample: short pieces of long data, evenly spread, enough to start a fit from."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ExcerptPass:
+class PilotPass:
     """Keep ``PIECE`` increments from every ``every``-th one on, fewer where a chunk or path ends.
 
     So pieces depend on chunks. That is good enough to start from, and for nothing else.
@@ -49,15 +49,15 @@ class ExcerptPass:
         return left + right
 
 
-def excerpt(data: Recording, increments: int, *, engine: Engine = SERIAL) -> Trajectories:
+def pilot_of(data: Recording, increments: int, *, engine: Engine = SERIAL) -> Trajectories:
     """Return about so many ``increments`` of ``data`` in pieces, each a trajectory of its own.
 
     >>> walk = np.cumsum(np.random.default_rng(0).normal(size=(10_000, 2)), axis=0)
-    >>> excerpt(Trajectories(walk, dt=0.1), 1000)
+    >>> pilot_of(Trajectories(walk, dt=0.1), 1000)
     Trajectories(10 x (x, y), 1000 increments, mean dt = 0.1)
     """
     every = max(PIECE, data.n_increments * PIECE // increments)
-    pieces = reduce(ExcerptPass(every), data, engine=engine)
+    pieces = reduce(PilotPass(every), data, engine=engine)
     pieces.sort(key=lambda piece: piece.start)  # threads find them in any order
     return Trajectories(
         [piece.states for piece in pieces],

@@ -1,4 +1,4 @@
-"""Excerpts: pieces of the data, and a fit that starts from them."""
+"""Pilot samples: pieces of the data, and a fit that starts from them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from wgsindy import WGSINDy, sharp, zoo
 from wgsindy.engine import Threads
-from wgsindy.excerpts import PIECE, excerpt
+from wgsindy.pilots import PIECE, pilot_of
 from wgsindy.trajectories import Trajectories
 
 
@@ -21,7 +21,7 @@ def counted(lengths: list[int]) -> Trajectories:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_pieces_are_of_the_data_and_evenly_spread(threads: int) -> None:
     data = counted([30_000, 7, 12_345, 2, 80_000])
-    found = excerpt(data, 5000, engine=Threads(threads))
+    found = pilot_of(data, 5000, engine=Threads(threads))
     assert 4000 < found.n_increments <= 5000
     starts = []
     for number, piece in enumerate(found):
@@ -34,9 +34,9 @@ def test_pieces_are_of_the_data_and_evenly_spread(threads: int) -> None:
     assert len(set(np.diff(starts))) == 1
 
 
-def test_little_data_are_their_own_excerpt() -> None:
+def test_little_data_are_their_own_pilot() -> None:
     data = counted([501, 301])
-    assert excerpt(data, 10_000).n_increments == data.n_increments == 800
+    assert pilot_of(data, 10_000).n_increments == data.n_increments == 800
 
 
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -53,12 +53,12 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["rotational_ou", "diag_multiplicative", "underdamped_langevin"])
-def test_starting_from_an_excerpt_saves_passes_and_changes_nothing_else(
+def test_starting_from_a_pilot_saves_passes_and_changes_nothing_else(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = zoo.get(name).simulate(seed=3, trajectories=64)
     assert data.n_increments > 2e4
-    monkeypatch.setattr(sharp, "EXCERPT", 3000)
+    monkeypatch.setattr(sharp, "PILOT", 3000)
     fits, whole = [], []
     for many in (10**6, 4):
         monkeypatch.setattr(sharp, "MANY", many)
@@ -79,7 +79,7 @@ def test_starting_from_an_excerpt_saves_passes_and_changes_nothing_else(
     assert (apart <= 0.1 * error + 1e-9).all()
 
 
-def test_an_excerpt_that_misses_a_region_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pilot_that_misses_a_region_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     """a = (0.1 + x^2) I, and every other trajectory stays where noise is a hundred times larger."""
     rng = np.random.default_rng(5)
     homes = np.array([0.0, 3.0] * 4)
@@ -91,7 +91,7 @@ def test_an_excerpt_that_misses_a_region_does_no_harm(monkeypatch: pytest.Monkey
         x[n + 1] = x[n] + 10 * pull * 0.01 + size * rng.normal(size=(8, 2))
     data = Trajectories(list(x.swapaxes(0, 1)), dt=0.01)
     calm = data.subset(range(0, 8, 2))
-    monkeypatch.setattr(sharp, "excerpt", lambda data, increments, engine: calm)
+    monkeypatch.setattr(sharp, "pilot_of", lambda data, increments, engine: calm)
     fits = []
     for many in (10**6, 0):
         monkeypatch.setattr(sharp, "MANY", many)
