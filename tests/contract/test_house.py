@@ -59,6 +59,7 @@ ROOMS = (
     "changes",
     "diagnostics",
     "recovery",
+    "fitting",
     "estimator",
     "metrics",
     "zoo",

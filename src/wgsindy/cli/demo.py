@@ -37,22 +37,22 @@ def demo(
     from wgsindy.display.fitted import coefficients_csv
     from wgsindy.display.report import write_report
     from wgsindy.display.style import save_picture
-    from wgsindy.estimator import WGSINDy
     from wgsindy.files import write_atomically
+    from wgsindy.fitting import fit_recording
     from wgsindy.metrics import compare
 
     system, data = zoo.get(DEMO_SYSTEM), demo_data()
     say(f"{system.title}: {data}")
     started = time.perf_counter()
     with stage("fitting"):
-        fitted = WGSINDy(system.library, "sharp").fit(data)
-    estimate = fitted.generator_
+        fitted = fit_recording(data, system.library, "sharp")
+    estimate = fitted.generator
     seconds = time.perf_counter() - started
     table = Table("recovered", "true", title=f"Equations, fitted in {seconds:.2f} s")
     for pair in zip(estimate.equations(errors=True), system.generator.equations(), strict=True):
         table.add_row(*pair)
     console.print(table)
-    say(fitted.diagnostics_.summary)
+    say(fitted.diagnostics.summary)
     scores = compare(estimate, system.generator, data.states)
     say(
         f"Relative error on the central grid: drift {scores.drift:.3f}, "
@@ -71,7 +71,7 @@ def demo(
             out / "report.html",
             estimate,
             data,
-            fitted.diagnostics_,
+            fitted.diagnostics,
             title=f"{system.title}, the bundled data",
             command="wgsindy demo",
         )
