@@ -1,4 +1,4 @@
-"""WGSINDy: trajectories in, generator out. This module only assembles the stages."""
+"""WGSINDy: trajectories in, generator out, behind scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -11,27 +11,15 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from wgsindy import recipes
-from wgsindy.alternatives import Fitted
-from wgsindy.arrays import FloatArray, frozen
-from wgsindy.auto import Chosen, chosen_library
-from wgsindy.diagnostics import Diagnostics, Examination, diagnose, warn_of_samples
+from wgsindy.arrays import FloatArray
+from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.engine import Engine, Threads
-from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
-from wgsindy.generator import Generator
-from wgsindy.libraries import Basis, Library, library
+from wgsindy.errors import DataError, RecipeError
+from wgsindy.fitting import fit_recording
+from wgsindy.libraries import Library
 from wgsindy.recipes import Recipe
 from wgsindy.recordings import Recording
-from wgsindy.recovery import recover
-from wgsindy.sharp import recover_sharp
-from wgsindy.survey import survey
-from wgsindy.tensor import TensorField
 from wgsindy.trajectories import Trajectories
-from wgsindy.weakform import weak_form
-
-FEWEST_INCREMENTS = 50
-AUTO = "auto"
-Info = dict[str, str | int]
 
 
 class WGSINDy(BaseEstimator):  # type: ignore[misc]
@@ -91,27 +79,15 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         data = _as_recording(X, dt)
         _check_integer("random_state", self.random_state, 0, 2**32 - 1)
         _check_integer("threads", self.threads, 1, 4096)
-        recipe = recipes.get(self.recipe)
-        self.library_, described = self._candidates(data)
-        basis = self.library_.bind(data.names)
-        if data.n_increments < len(basis):
-            raise NotEnoughDataError(
-                f"{data.n_increments} increments cannot determine {len(basis)} terms a field; "
-                "give more data or a smaller library."
-            )
-        fit = self._fit_samples if recipe.rows == "samples" else self._fit_rows
-        info = _info(data, recipe, described)
-        self.generator_, self.examination_ = fit(data, basis, recipe, info)
+        outcome = fit_recording(
+            data, self.library, self.recipe, random_state=self.random_state, engine=self._engine
+        )
+        self.library_ = outcome.library
+        self.generator_ = outcome.generator
+        self.examination_ = outcome.examination
         self.n_features_in_ = data.dimension
         self.__dict__.pop("diagnostics_", None)  # of an earlier fit
         return self
-
-    def _candidates(self, data: Recording) -> Chosen:
-        if isinstance(self.library, str) and self.library == AUTO:
-            _check_length(data)
-            return chosen_library(data, engine=self._engine)
-        name = self.library if isinstance(self.library, str) else "formulas"
-        return Chosen(library(self.library), name)
 
     @property
     def _engine(self) -> Engine:
@@ -123,67 +99,10 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return diagnose(self.examination_)
 
-    def _fit_rows(
-        self, data: Recording, basis: Basis, recipe: Recipe, info: Info
-    ) -> tuple[Generator, Examination]:
-        """Fit kernel-weighted rows, as the paper does."""
-        weak = weak_form(data, basis, recipe, seed=self.random_state, engine=self._engine)
-        _check_length(data)
-        warn_of_samples(weak.cloud, data.names)
-        drift, field = recover(weak, recipe)
-        generator = Generator(weak.basis, drift, field, info, weak.cloud.region)
-        return generator, Examination(
-            data,
-            weak.cloud,
-            generator,
-            rows=len(weak.design),
-            condition=weak.condition_number,
-            corrected=recipe.noise_correction,
-            engine=self._engine,
-        )
-
-    def _fit_samples(
-        self, data: Recording, basis: Basis, recipe: Recipe, info: Info
-    ) -> tuple[Generator, Examination]:
-        """Fit every increment on its own."""
-        cloud = survey(data, standardise=recipe.standardise, engine=self._engine)
-        _check_length(data)
-        warn_of_samples(cloud, data.names, dropped=True)
-        fit = recover_sharp(data, basis, cloud, recipe, engine=self._engine)
-        field = TensorField("clipped", fit.entries, 0.0, frozen(np.ones(data.dimension)))
-        generator = Generator(basis, fit.drift, field, info, cloud.region, fit.uncertainty)
-        return generator, Examination(
-            data,
-            cloud,
-            generator,
-            rows=data.n_increments - cloud.repeated,
-            condition=fit.condition,
-            corrected=recipe.noise_correction,
-            fitted=Fitted(data, basis, cloud, recipe, fit, self._engine),
-            engine=self._engine,
-        )
-
     def predict(self, X: ArrayLike) -> FloatArray:
         """Drift at points ``(n, d)``."""
         check_is_fitted(self)
         return self.generator_.drift(X)
-
-
-def _info(data: Recording, recipe: Recipe, library_name: str) -> Info:
-    return {
-        "library": library_name,
-        "recipe": recipe.name,
-        "increments": data.n_increments,
-        "trajectories": len(data),
-    }
-
-
-def _check_length(data: Recording) -> None:
-    if data.n_increments < FEWEST_INCREMENTS:
-        raise NotEnoughDataError(
-            f"{data.n_increments} increments are too few to check any choice of terms; give at "
-            f"least {FEWEST_INCREMENTS}."
-        )
 
 
 def _check_integer(name: str, value: Any, low: int, high: int) -> None:

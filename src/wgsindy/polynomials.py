@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import combinations_with_replacement
+from math import comb
 
 import numpy as np
-from scipy.special import comb
 
 from wgsindy.arrays import FloatArray, IntArray
 
@@ -101,7 +101,8 @@ class Monomials:
         assert self.is_closed
         old, new = self.powers[:, None, :], self.powers[None, :, :]
         shift = (-centre[..., None, None, :]) ** np.maximum(old - new, 0)
-        factors = comb(old, new) * shift / scale[..., None, None, :] ** old
+        binomials = _binomials(int(self.powers.max(initial=0)))[old, new]
+        factors = binomials * shift / scale[..., None, None, :] ** old
         return np.asarray(factors.prod(axis=-1))
 
     def product_index(self, wide: Monomials) -> IntArray:
@@ -109,3 +110,9 @@ class Monomials:
         sums = self.powers[:, None, :] + self.powers[None, :, :]
         flat = [wide._position[tuple(row)] for row in sums.reshape(-1, sums.shape[-1]).tolist()]
         return np.array(flat, dtype=np.int64).reshape(len(self), len(self))
+
+
+def _binomials(largest: int) -> FloatArray:
+    """Pascal's triangle ``(largest + 1, largest + 1)``; zero above its diagonal."""
+    numbers = range(largest + 1)
+    return np.array([[comb(n, k) for k in numbers] for n in numbers], dtype=np.float64)

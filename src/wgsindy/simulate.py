@@ -12,7 +12,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import expm
 
 from wgsindy import tensor
 from wgsindy.arrays import FloatArray
@@ -92,6 +91,8 @@ def linear_transition(
 
     X(t + dt) = flow X(t) + shift + N(0, covariance).
     """
+    from scipy.linalg import expm
+
     d = len(matrix)
     block = np.zeros((2 * d, 2 * d))
     block[:d, :d], block[:d, d:], block[d:, d:] = -matrix, noise_tensor, matrix.T

@@ -15,7 +15,6 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from wgsindy.arrays import FloatArray, Scratch
 from wgsindy.engine import SERIAL, Engine, reduce
@@ -102,6 +101,8 @@ def bandwidth_matrix(
     centres: FloatArray, covariance: FloatArray, factor: float, *, shaped: bool
 ) -> FloatArray:
     """Return h0^2 Cov / (tr Cov / d) + 1e-8 I, or h0^2 I for isotropic kernels."""
+    from scipy.spatial.distance import cdist
+
     d = len(covariance)
     if len(centres) > 1:
         distance = cdist(centres, centres)

@@ -9,9 +9,9 @@ probabilities say, and the spread of the drift over supports of similar evidence
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-from scipy.special import ndtri
 
 from wgsindy.arrays import FloatArray
 
@@ -71,9 +71,9 @@ def clustered_covariance(covariance: FloatArray, slopes: FloatArray) -> FloatArr
 
 
 def normal_quantile(level: float) -> float:
-    """Half-width, in standard errors, of a central interval.
+    """Half-width, in standard errors, of a central interval; ``0 < level < 1``.
 
     >>> round(normal_quantile(0.95), 3)
     1.96
     """
-    return float(ndtri(0.5 + level / 2))
+    return NormalDist().inv_cdf(0.5 + level / 2)

@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy.arrays import FloatArray, frozen
 from wgsindy.diagnostics import warn_of_samples
 from wgsindy.errors import NotEnoughDataError
-from wgsindy.estimator import FEWEST_INCREMENTS
+from wgsindy.fitting import FEWEST_INCREMENTS
 from wgsindy.generator import Generator
 from wgsindy.libraries import Basis, Library
 from wgsindy.libraries import library as library_of

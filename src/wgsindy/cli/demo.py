@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from wgsindy.cli.console import console, say, say_unbroken, stage
 from wgsindy.errors import OutputError
+
+if TYPE_CHECKING:
+    from wgsindy.fitting import Outcome
+    from wgsindy.trajectories import Trajectories
+    from wgsindy.zoo import System
 
 CsvOption = Annotated[
     Path | None, typer.Option("--csv", help="Write the bundled data to this file; fit nothing.")
@@ -33,52 +38,62 @@ def demo(
         return
     from wgsindy import zoo
     from wgsindy.demo import DEMO_SYSTEM, demo_data
-    from wgsindy.display.fields import plot_comparison, plot_overview
-    from wgsindy.display.fitted import coefficients_csv
-    from wgsindy.display.report import write_report
-    from wgsindy.display.style import save_picture
-    from wgsindy.estimator import WGSINDy
-    from wgsindy.files import write_atomically
-    from wgsindy.metrics import compare
+    from wgsindy.fitting import fit_recording
 
     system, data = zoo.get(DEMO_SYSTEM), demo_data()
     say(f"{system.title}: {data}")
     started = time.perf_counter()
     with stage("fitting"):
-        fitted = WGSINDy(system.library, "sharp").fit(data)
-    estimate = fitted.generator_
-    seconds = time.perf_counter() - started
+        fitted = fit_recording(data, system.library, "sharp")
+    _print_outcome(fitted, system, data, time.perf_counter() - started)
+    _write_outcome(fitted, system, data, out)
+    say_unbroken(f"Wrote model.json, coefficients.csv, overview.png and fields.png to {out}/")
+    say_unbroken(f"Open {out / 'report.html'} in a browser.")
+    if show:
+        _open(out / "report.html")
+
+
+def _print_outcome(fitted: Outcome, system: System, data: Trajectories, seconds: float) -> None:
+    """Print the equations beside the true ones, the verdict and the errors."""
+    from wgsindy.metrics import compare
+
+    estimate = fitted.generator
     table = Table("recovered", "true", title=f"Equations, fitted in {seconds:.2f} s")
     for pair in zip(estimate.equations(errors=True), system.generator.equations(), strict=True):
         table.add_row(*pair)
     console.print(table)
-    say(fitted.diagnostics_.summary)
+    say(fitted.diagnostics.summary)
     scores = compare(estimate, system.generator, data.states)
     say(
         f"Relative error on the central grid: drift {scores.drift:.3f}, "
         f"tensor {scores.tensor:.3f}; positive semidefinite at {scores.psd:.0%} of the points."
     )
+
+
+def _write_outcome(fitted: Outcome, system: System, data: Trajectories, out: Path) -> None:
+    """Write model, table, figures and report into a folder."""
+    from wgsindy.display.fields import plot_comparison, plot_overview
+    from wgsindy.display.fitted import coefficients_csv
+    from wgsindy.display.report import write_report
+    from wgsindy.display.style import save_picture
+    from wgsindy.files import write_atomically
+
+    estimate, truth = fitted.generator, system.generator
     out.mkdir(parents=True, exist_ok=True)
     with stage("drawing"):
         estimate.save(out / "model.json")
         write_atomically(out / "coefficients.csv", coefficients_csv(estimate.coefficients))
-        overview = plot_overview(estimate, system.generator, data)
-        save_picture(overview, out / "overview.png", dpi=130)
-        fields = plot_comparison(estimate, system.generator, data)
-        save_picture(fields, out / "fields.png", dpi=110)
+        save_picture(plot_overview(estimate, truth, data), out / "overview.png", dpi=130)
+        save_picture(plot_comparison(estimate, truth, data), out / "fields.png", dpi=110)
     with stage("writing the report"):
         write_report(
             out / "report.html",
             estimate,
             data,
-            fitted.diagnostics_,
+            fitted.diagnostics,
             title=f"{system.title}, the bundled data",
             command="wgsindy demo",
         )
-    say_unbroken(f"Wrote model.json, coefficients.csv, overview.png and fields.png to {out}/")
-    say_unbroken(f"Open {out / 'report.html'} in a browser.")
-    if show:
-        _open(out / "report.html")
 
 
 def _write_data(path: Path) -> None:

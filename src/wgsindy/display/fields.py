@@ -238,7 +238,7 @@ def _label_row(axes: Axes, field: str, coordinate: str) -> None:
 
 def plot_portrait(generator: Generator, data: Trajectories, axes: Axes) -> Axes:
     """Draw where the process goes: density of the data, drift arrows, tensor ellipses."""
-    from matplotlib.patches import Ellipse
+    from matplotlib.collections import EllipseCollection
 
     window = Window.of(data)
     x, y, grid = window.mesh(ARROWS)
@@ -250,21 +250,21 @@ def plot_portrait(generator: Generator, data: Trajectories, axes: Axes) -> Axes:
     field = generator.diffusion(coarse)
     values, vectors = np.linalg.eigh(field)
     largest = float(np.sqrt(values.max()))
-    for point, size, direction in zip(coarse, values, vectors, strict=True):
-        lengths = 0.8 * spacing * np.sqrt(np.maximum(size, 0)) / largest
-        angle = float(np.degrees(np.arctan2(direction[1, 1], direction[0, 1])))
-        axes.add_patch(
-            Ellipse(
-                (point[0], point[1]),
-                lengths[1],
-                lengths[0],
-                angle=angle,
-                fill=False,
-                edgecolor="C3",
-                linewidth=1.2,
-                zorder=4,
-            )
-        )
+    lengths = 0.8 * spacing * np.sqrt(np.maximum(values, 0)) / largest
+    # One artist for all of them: Matplotlib works out the extent of each that is its own.
+    ellipses = EllipseCollection(
+        lengths[:, 1],
+        lengths[:, 0],
+        np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1])),
+        units="xy",
+        offsets=coarse,
+        offset_transform=axes.transData,
+        facecolors="none",
+        edgecolors="C3",
+        linewidths=1.2,
+        zorder=4,
+    )
+    axes.add_collection(ellipses, autolim=False)
     axes.set_xlim(x[0], x[-1])
     axes.set_ylim(y[0], y[-1])
     axes.set_xlabel(data.names[0])

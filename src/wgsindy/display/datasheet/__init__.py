@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wgsindy import metrics, zoo
+from wgsindy import metrics, symbolic, zoo
 from wgsindy.bench.campaign import Line
 from wgsindy.display.datasheet.figures import metrics_grid
 from wgsindy.display.datasheet.protocol import protocol
@@ -177,7 +177,8 @@ def _picture(system: System, result: dict[str, Any]) -> Figure:
 
 
 def _figures(system: System, sharp: Sequence[Line], drawn: Drawn, table: Sequence[Line]) -> str:
-    scored = [f"b{p + 1}" for p in system.scored or ()]
+    components, _ = symbolic.field_names(len(system.names))
+    scored = [components[p] for p in system.scored or ()]
     counted = f" The drift error counts {_listed(scored)} only." if scored else ""
     parts = [
         f"## Figures\n\n{metrics_grid(system, table).markdown()}",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 
 from wgsindy.arrays import FloatArray
 
@@ -41,6 +40,6 @@ def autocorrelation(paths: Sequence[FloatArray], lags: int) -> FloatArray:
 
 def _lagged_products(values: FloatArray, lags: int) -> FloatArray:
     """Sums of ``v[n] v[n + lag]`` over the paths of ``values (n, R, d)``; ``(lags, d)``."""
-    size = next_fast_len(2 * len(values), real=True)
-    spectrum = rfft(values, size, axis=0)
-    return np.asarray(irfft((np.abs(spectrum) ** 2).sum(axis=1), size, axis=0)[:lags])
+    size = 1 << (2 * len(values) - 1).bit_length()
+    spectrum = np.fft.rfft(values, size, axis=0)
+    return np.asarray(np.fft.irfft((np.abs(spectrum) ** 2).sum(axis=1), size, axis=0)[:lags])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wgsindy import symbolic, tensor
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.findings import Verdict
 from wgsindy.generator import Generator
@@ -104,10 +105,11 @@ def fit_facts(generator: Generator, diagnostics: Diagnostics) -> list[Fact]:
         Fact("Rows", f"{diagnostics.n_rows}"),
         Fact("Effective horizon, worst covered twentieth", f"{diagnostics.horizon:.3g}"),
     ]
+    _, entries = symbolic.field_names(generator.dimension)
     for p, (name, noise, jitter) in enumerate(
         zip(generator.names, diagnostics.noise_level, diagnostics.observation_noise, strict=True)
     ):
-        facts.append(Fact(f"Mean noise a{p + 1}{p + 1}", f"{noise:.3g}"))
+        facts.append(Fact(f"Mean noise {entries[tensor.entry_number(p, p)]}", f"{noise:.3g}"))
         if jitter > 0:
             facts.append(Fact(f"Noise of the observation of {name}", f"{jitter**0.5:.3g}"))
     if diagnostics.noiseless:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from wgsindy import tensor
+from wgsindy import symbolic, tensor
 from wgsindy.arrays import FloatArray
 from wgsindy.display.report.durations import duration
 from wgsindy.display.report.picture import (
@@ -66,7 +66,8 @@ def arrow_picture(
         f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>"
         "drift (%{customdata[0]:.3g}, %{customdata[1]:.3g})<extra></extra>"
     )
-    doubtful = [name for name in (f"b{p + 1}" for p in plane.pair) if name in weak]
+    components, _ = symbolic.field_names(generator.dimension)
+    doubtful = [components[p] for p in plane.pair if components[p] in weak]
     outlines = [
         outline(arrow_outlines(places[part], arrows[part], plane.sizes), 1.5, colour)
         for part, colour in ((~seen, "var(--pale)"), (seen, "var(--ink)"))

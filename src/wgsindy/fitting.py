@@ -1,0 +1,145 @@
+"""One fit: a recording, candidate terms and a recipe in, a generator out; only assembles stages.
+
+:class:`wgsindy.WGSINDy` is this behind scikit-learn's interface. Commands call it directly, since
+loading scikit-learn takes longer than a fit of their data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from wgsindy import recipes
+from wgsindy.alternatives import Fitted
+from wgsindy.arrays import frozen
+from wgsindy.auto import Chosen, chosen_library
+from wgsindy.diagnostics import Diagnostics, Examination, diagnose, warn_of_samples
+from wgsindy.engine import SERIAL, Engine
+from wgsindy.errors import NotEnoughDataError
+from wgsindy.generator import Generator
+from wgsindy.libraries import Basis, Library, library
+from wgsindy.recipes import Recipe
+from wgsindy.recordings import Recording
+from wgsindy.recovery import recover
+from wgsindy.sharp import recover_sharp
+from wgsindy.survey import survey
+from wgsindy.tensor import TensorField
+from wgsindy.weakform import weak_form
+
+FEWEST_INCREMENTS = 50
+AUTO = "auto"
+Candidates = str | Sequence[str] | Library
+Info = dict[str, str | int]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a fit gives: the generator, its candidate terms, data and fit for the diagnostics."""
+
+    library: Library
+    generator: Generator
+    examination: Examination
+
+    @cached_property
+    def diagnostics(self) -> Diagnostics:
+        """What limits the fit, and the verdict; made when it is first asked for."""
+        return diagnose(self.examination)
+
+
+def fit_recording(
+    data: Recording,
+    candidates: Candidates = "poly3",
+    recipe: str | Recipe = "paper",
+    *,
+    random_state: int = 0,
+    engine: Engine = SERIAL,
+) -> Outcome:
+    """Fit a generator; ``candidates`` and ``recipe`` as in :class:`wgsindy.WGSINDy`.
+
+    Raises
+    ------
+    LibraryError, RecipeError, NotEnoughDataError
+        Each with the offending value and a way out.
+    """
+    recipe = recipes.get(recipe)
+    terms, described = _chosen(candidates, data, engine)
+    basis = terms.bind(data.names)
+    if data.n_increments < len(basis):
+        raise NotEnoughDataError(
+            f"{data.n_increments} increments cannot determine {len(basis)} terms a field; "
+            "give more data or a smaller library."
+        )
+    info = _info(data, recipe, described)
+    if recipe.rows == "samples":
+        return Outcome(terms, *_fit_samples(data, basis, recipe, info, engine))
+    return Outcome(terms, *_fit_rows(data, basis, recipe, info, random_state, engine))
+
+
+def _chosen(candidates: Candidates, data: Recording, engine: Engine) -> Chosen:
+    if isinstance(candidates, str) and candidates == AUTO:
+        _check_length(data)
+        return chosen_library(data, engine=engine)
+    name = candidates if isinstance(candidates, str) else "formulas"
+    return Chosen(library(candidates), name)
+
+
+def _fit_rows(
+    data: Recording, basis: Basis, recipe: Recipe, info: Info, random_state: int, engine: Engine
+) -> tuple[Generator, Examination]:
+    """Fit kernel-weighted rows, as the paper does."""
+    weak = weak_form(data, basis, recipe, seed=random_state, engine=engine)
+    _check_length(data)
+    warn_of_samples(weak.cloud, data.names)
+    drift, field = recover(weak, recipe)
+    generator = Generator(weak.basis, drift, field, info, weak.cloud.region)
+    return generator, Examination(
+        data,
+        weak.cloud,
+        generator,
+        rows=len(weak.design),
+        condition=weak.condition_number,
+        corrected=recipe.noise_correction,
+        engine=engine,
+    )
+
+
+def _fit_samples(
+    data: Recording, basis: Basis, recipe: Recipe, info: Info, engine: Engine
+) -> tuple[Generator, Examination]:
+    """Fit every increment on its own."""
+    cloud = survey(data, standardise=recipe.standardise, engine=engine)
+    _check_length(data)
+    warn_of_samples(cloud, data.names, dropped=True)
+    fit = recover_sharp(data, basis, cloud, recipe, engine=engine)
+    field = TensorField("clipped", fit.entries, 0.0, frozen(np.ones(data.dimension)))
+    generator = Generator(basis, fit.drift, field, info, cloud.region, fit.uncertainty)
+    return generator, Examination(
+        data,
+        cloud,
+        generator,
+        rows=data.n_increments - cloud.repeated,
+        condition=fit.condition,
+        corrected=recipe.noise_correction,
+        fitted=Fitted(data, basis, cloud, recipe, fit, engine),
+        engine=engine,
+    )
+
+
+def _info(data: Recording, recipe: Recipe, library_name: str) -> Info:
+    return {
+        "library": library_name,
+        "recipe": recipe.name,
+        "increments": data.n_increments,
+        "trajectories": len(data),
+    }
+
+
+def _check_length(data: Recording) -> None:
+    if data.n_increments < FEWEST_INCREMENTS:
+        raise NotEnoughDataError(
+            f"{data.n_increments} increments are too few to check any choice of terms; give at "
+            f"least {FEWEST_INCREMENTS}."
+        )
