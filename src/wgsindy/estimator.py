@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
@@ -15,8 +16,9 @@ from wgsindy import recipes
 from wgsindy.alternatives import Fitted
 from wgsindy.arrays import FloatArray, frozen
 from wgsindy.auto import Chosen, chosen_library
+from wgsindy.clusters import as_engine
 from wgsindy.diagnostics import Diagnostics, Examination, diagnose, warn_of_samples
-from wgsindy.engine import Engine, Threads
+from wgsindy.engine import Engine
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
 from wgsindy.generator import Generator
 from wgsindy.libraries import Basis, Library, library
@@ -44,6 +46,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
     recipe : ``"paper"``, ``"sharp"`` or a :class:`wgsindy.recipes.Recipe`
     random_state : seed of the only random stage, the placement of kernel centres
     threads : number of threads for passes over the data
+    engine : ``dask.distributed.Client`` (or anything with ``reduce``) that runs the passes instead
 
     Attributes
     ----------
@@ -74,25 +77,36 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         recipe: str | Recipe = "paper",
         random_state: int = 0,
         threads: int = 1,
+        engine: Any = None,
     ) -> None:
         self.library = library
         self.recipe = recipe
         self.random_state = random_state
         self.threads = threads
+        self.engine = engine
+
+    def __sklearn_clone__(self) -> Self:
+        """Clone all but the engine, which both share: a connection has no copy."""
+        without = copy.copy(self)
+        without.engine = None
+        clone: Self = super(WGSINDy, without).__sklearn_clone__()
+        clone.engine = self.engine
+        return clone
 
     def fit(self, X: Any, y: None = None, *, dt: float | Sequence[float] | None = None) -> Self:
         """Fit to :class:`Trajectories`, to a ``Stream``, or to arrays together with ``dt``.
 
         Raises
         ------
-        DataError, LibraryError, RecipeError, NotEnoughDataError
+        DataError, EngineError, LibraryError, RecipeError, NotEnoughDataError
             Each with the offending value and a way out.
         """
         data = _as_recording(X, dt)
         _check_integer("random_state", self.random_state, 0, 2**32 - 1)
         _check_integer("threads", self.threads, 1, 4096)
+        engine = as_engine(self.engine, self.threads)
         recipe = recipes.get(self.recipe)
-        self.library_, described = self._candidates(data)
+        self.library_, described = self._candidates(data, engine)
         basis = self.library_.bind(data.names)
         if data.n_increments < len(basis):
             raise NotEnoughDataError(
@@ -101,21 +115,17 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
             )
         fit = self._fit_samples if recipe.rows == "samples" else self._fit_rows
         info = _info(data, recipe, described)
-        self.generator_, self.examination_ = fit(data, basis, recipe, info)
+        self.generator_, self.examination_ = fit(data, basis, recipe, info, engine)
         self.n_features_in_ = data.dimension
         self.__dict__.pop("diagnostics_", None)  # of an earlier fit
         return self
 
-    def _candidates(self, data: Recording) -> Chosen:
+    def _candidates(self, data: Recording, engine: Engine) -> Chosen:
         if isinstance(self.library, str) and self.library == AUTO:
             _check_length(data)
-            return chosen_library(data, engine=self._engine)
+            return chosen_library(data, engine=engine)
         name = self.library if isinstance(self.library, str) else "formulas"
         return Chosen(library(self.library), name)
-
-    @property
-    def _engine(self) -> Engine:
-        return Threads(self.threads)
 
     @cached_property
     def diagnostics_(self) -> Diagnostics:
@@ -124,10 +134,10 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         return diagnose(self.examination_)
 
     def _fit_rows(
-        self, data: Recording, basis: Basis, recipe: Recipe, info: Info
+        self, data: Recording, basis: Basis, recipe: Recipe, info: Info, engine: Engine
     ) -> tuple[Generator, Examination]:
         """Fit kernel-weighted rows, as the paper does."""
-        weak = weak_form(data, basis, recipe, seed=self.random_state, engine=self._engine)
+        weak = weak_form(data, basis, recipe, seed=self.random_state, engine=engine)
         _check_length(data)
         warn_of_samples(weak.cloud, data.names)
         drift, field = recover(weak, recipe)
@@ -139,17 +149,17 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
             rows=len(weak.design),
             condition=weak.condition_number,
             corrected=recipe.noise_correction,
-            engine=self._engine,
+            engine=engine,
         )
 
     def _fit_samples(
-        self, data: Recording, basis: Basis, recipe: Recipe, info: Info
+        self, data: Recording, basis: Basis, recipe: Recipe, info: Info, engine: Engine
     ) -> tuple[Generator, Examination]:
         """Fit every increment on its own."""
-        cloud = survey(data, standardise=recipe.standardise, engine=self._engine)
+        cloud = survey(data, standardise=recipe.standardise, engine=engine)
         _check_length(data)
         warn_of_samples(cloud, data.names, dropped=True)
-        fit = recover_sharp(data, basis, cloud, recipe, engine=self._engine)
+        fit = recover_sharp(data, basis, cloud, recipe, engine=engine)
         field = TensorField("clipped", fit.entries, 0.0, frozen(np.ones(data.dimension)))
         generator = Generator(basis, fit.drift, field, info, cloud.region, fit.uncertainty)
         return generator, Examination(
@@ -159,8 +169,8 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
             rows=data.n_increments - cloud.repeated,
             condition=fit.condition,
             corrected=recipe.noise_correction,
-            fitted=Fitted(data, basis, cloud, recipe, fit, self._engine),
-            engine=self._engine,
+            fitted=Fitted(data, basis, cloud, recipe, fit, engine),
+            engine=engine,
         )
 
     def predict(self, X: ArrayLike) -> FloatArray:

@@ -31,6 +31,7 @@ ROOMS = (
     "libraries",
     "recipes",
     "engine",
+    "clusters",
     "survey",
     "density",
     "smoother",
@@ -241,7 +242,8 @@ def test_public_functions_are_not_hidden_by_modules_of_their_name() -> None:
 def test_importing_the_package_loads_nothing_heavy() -> None:
     loaded = loaded_after("import wgsindy")
     assert "wgsindy" in loaded
-    assert loaded & {"matplotlib", "sympy", "sklearn", "scipy.stats", "pandas", "polars"} == set()
+    heavy = {"matplotlib", "sympy", "sklearn", "scipy.stats", "pandas", "polars", "plotly"}
+    assert loaded & (heavy | {"dask", "distributed"}) == set()
 
 
 def test_loading_heavy_packages_would_be_seen() -> None:
@@ -251,12 +253,12 @@ def test_loading_heavy_packages_would_be_seen() -> None:
 def test_a_fit_needs_neither_figures_nor_symbols() -> None:
     loaded = loaded_after("from wgsindy.estimator import WGSINDy")
     assert loaded & {"matplotlib", "sympy", "typer", "rich"} == set()
-    assert "polars" not in loaded
+    assert loaded & {"polars", "dask", "distributed"} == set()
 
 
 def test_readers_of_files_are_loaded_when_a_file_is_read() -> None:
     loaded = loaded_after("import wgsindy.files")
-    assert loaded & {"polars", "narwhals", "pandas", "h5py", "zarr"} == set()
+    assert loaded & {"polars", "narwhals", "pandas", "h5py", "zarr", "dask"} == set()
 
 
 def test_public_names_are_all_there() -> None:
