@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -44,7 +44,7 @@ def as_engine(engine: Any, threads: int) -> Engine:
     if _is_client(engine):
         return Cluster(engine)
     if callable(getattr(engine, "reduce", None)) and not isinstance(engine, type):
-        return engine  # type: ignore[no-any-return]
+        return engine
     way_out = (
         "pass its client: engine=cluster.get_client()"
         if callable(getattr(engine, "get_client", None))
@@ -90,6 +90,51 @@ def connected(address: str | None) -> Iterator[Any]:
         ) from None
     with client:
         yield client
+
+
+def threads_of(client: Any) -> int:
+    """Count the threads of all workers; wait for the first of them.
+
+    Raises
+    ------
+    EngineError
+        If there is none for half a minute, or the scheduler is gone.
+    """
+    try:
+        if not client.nthreads():
+            client.wait_for_workers(1, timeout=WAIT_FOR_WORKERS)
+        return sum(client.nthreads().values())
+    except TimeoutError:
+        raise EngineError(
+            f"the scheduler {_address(client)} has had no worker for {WAIT_FOR_WORKERS:.0f} s; "
+            f"start one: dask worker {_address(client)}"
+        ) from None
+    except OSError as error:
+        raise _gone(client, error) from None
+
+
+def completed(client: Any, futures: Iterable[Any]) -> Iterator[Any]:
+    """Yield futures as they end, well or not.
+
+    Whether there still are workers is asked now and then: without any, nothing ever ends.
+
+    Raises
+    ------
+    EngineError
+        If there is no worker for half a minute, or the scheduler is gone.
+    """
+    from distributed import as_completed
+
+    waiting = {future.key: future for future in futures}
+    while waiting:
+        try:
+            for future in as_completed(list(waiting.values()), timeout=WAIT_FOR_WORKERS):
+                if future.cancelled():
+                    raise _gone(client, "tasks were cancelled")
+                del waiting[future.key]
+                yield future
+        except TimeoutError:
+            threads_of(client)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +185,7 @@ class Cluster:
             parts = [self._submit(_summed, job, part) for part in sent.parts]
             last = self._merge(job, parts)
             self._wait_for(parts, sent.increments)
-            self._wait_for([last])
-            summed: _Summed[Total] = last.result()
+            summed: _Summed[Total] = next(completed(self.client, [last])).result()
         for kind in sorted(summed.warned):
             warnings.warn(f"{kind} encountered on a worker", RuntimeWarning, stacklevel=3)
         return summed.total
@@ -156,7 +200,7 @@ class Cluster:
         sent = self._sent.get(data)
         if sent is not None and sent.longest >= chunk_size:
             return sent
-        count = min(SHARES * self._threads(), data.n_samples // self.least)
+        count = min(SHARES * threads_of(self.client), data.n_samples // self.least)
         places, longest = data.parts(max(1, count)), max(SECTION_SIZE, chunk_size)
         # Data in memory are large, and have to go there.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
@@ -169,20 +213,6 @@ class Cluster:
         self._sent[data] = _Sent(longest, parts, _increments(data, places))
         return self._sent[data]
 
-    def _threads(self) -> int:
-        """Count the threads of all workers; wait for the first of them."""
-        threads = sum(self.client.nthreads().values())
-        if threads:
-            return threads
-        try:
-            self.client.wait_for_workers(1, timeout=WAIT_FOR_WORKERS)
-        except TimeoutError:
-            raise EngineError(
-                f"the scheduler {_address(self.client)} has had no worker for "
-                f"{WAIT_FOR_WORKERS:.0f} s; start one: dask worker {_address(self.client)}"
-            ) from None
-        return sum(self.client.nthreads().values())
-
     def _merge(self, job: Any, totals: Sequence[Any]) -> Any:
         while len(totals) > 1:
             pairs = [totals[k : k + 2] for k in range(0, len(totals), 2)]
@@ -191,27 +221,16 @@ class Cluster:
             ]
         return totals[0]
 
-    def _wait_for(self, futures: Sequence[Any], increments: IntArray | None = None) -> None:
-        """Wait until all are done, and tell who watches; raise what the first that failed raised.
-
-        Whether there still are workers is asked now and then: without any, nothing ever ends.
-        """
-        from distributed import wait
-
-        progress = watcher() if increments is not None else None
-        waiting = set(futures)
-        while waiting:
-            try:
-                waiting = wait(waiting, WAIT_FOR_WORKERS, "FIRST_COMPLETED").not_done
-            except TimeoutError:
-                self._threads()
-                continue
-            if any(future.status == "error" for future in futures):
-                for future in futures:  # in order: the sentence is that of the earliest chunk
-                    if future.exception() is not None:
-                        future.result()
-            if progress is not None and increments is not None:
-                done = [future not in waiting for future in futures]
+    def _wait_for(self, parts: Sequence[Any], increments: IntArray) -> None:
+        """Wait for all parts, and tell who watches; raise what the first that failed raised."""
+        progress, done = watcher(), np.zeros(len(parts), dtype=bool)
+        number = {part.key: k for k, part in enumerate(parts)}
+        for part in completed(self.client, parts):
+            if part.status == "error":
+                # In order: the sentence is that of the earliest chunk, as in one process.
+                next(one for one in parts if one.exception() is not None).result()
+            done[number[part.key]] = True
+            if progress is not None:
                 progress(int(increments[done].sum()), int(increments.sum()))
 
 
@@ -231,7 +250,7 @@ class _Job(Generic[Total]):
     step: Pass[Total]
     chunk_size: int
     following: bool
-    on_error: dict[str, Literal["ignore", "warn", "raise", "call", "print", "log"]]
+    on_error: Mapping[str, object]  # as np.geterr has it
     version: str
 
 
@@ -289,7 +308,13 @@ def _increments(data: Recording, parts: Sequence[Part]) -> IntArray:
 
 
 def _address(client: Any) -> str:
-    return str(client.scheduler.address if client.scheduler else "that was there")
+    return str(client.scheduler.address) if client.scheduler else "that was there"
+
+
+def _gone(client: Any, why: object) -> EngineError:
+    return EngineError(
+        f"the scheduler {_address(client)} has dropped the work ({why}); is it still there?"
+    )
 
 
 @contextmanager
@@ -304,9 +329,9 @@ def _told(client: Any) -> Iterator[None]:
             f"a task took down {error.allowed_failures + 1} workers, one after the other, most "
             "likely for want of memory; give workers more of it, or stream the data from files."
         ) from None
-    except (CancelledError, OSError) as error:
-        if isinstance(error, OSError) and client.status == "running":
-            raise  # of a file
-        raise EngineError(
-            f"the scheduler {_address(client)} has dropped the pass ({error}); is it still there?"
-        ) from None
+    except CancelledError as error:
+        raise _gone(client, error) from None
+    except OSError as error:
+        if client.status == "running":  # it is about a file, not about the scheduler
+            raise
+        raise _gone(client, error) from None

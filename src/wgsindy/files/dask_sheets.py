@@ -58,13 +58,11 @@ def _fetched(futures: Mapping[Any, Any]) -> dict[Any, Any]:
         return dict(zip(futures, client.gather(list(futures.values())), strict=True))
 
 
-def _tasks(collection: Any) -> list[Task]:
+def _tasks(optimized: Any) -> list[Task]:
     """Take a collection apart, in the order of its keys."""
-    import dask
     from dask.core import flatten
     from dask.optimization import cull
 
-    (optimized,) = dask.optimize(collection)
     graph = dict(optimized.__dask_graph__())
     keys = list(flatten(optimized.__dask_keys__()))
     return [Task(dict(cull(graph, [key])[0]), key) for key in keys]
@@ -91,9 +89,11 @@ class DaskArraySheet:
 
     def _pieces(self) -> Iterator[Pieces]:
         """Yield where all samples are: trajectory after trajectory, each in order of time."""
+        import dask
+
         last = self.array.ndim - 1
         whole = self.array.rechunk({last: -1}) if last else self.array
-        tasks = _tasks(whole)
+        tasks = _tasks(dask.optimize(whole)[0])
         if last < 2:
             yield from (Pieces(task, (0,), None) for task in tasks)
             return
@@ -152,7 +152,7 @@ class DaskFrameSheet:
         import pandas
 
         found: list[Any] = []
-        for task in _tasks(self._with_index()):
+        for task in _tasks(self._with_index().optimize()):
             found.append(task.compute())
             if sum(map(len, found)) >= HEAD_ROWS:
                 break
@@ -160,7 +160,9 @@ class DaskFrameSheet:
 
     def shards(self, wanted: Wanted) -> list[DaskFrameShard]:
         names = list(dict.fromkeys(wanted.columns))
-        return [DaskFrameShard(task, wanted) for task in _tasks(self._with_index()[names])]
+        return [
+            DaskFrameShard(task, wanted) for task in _tasks(self._with_index()[names].optimize())
+        ]
 
 
 @dataclass(frozen=True)

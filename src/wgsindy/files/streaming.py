@@ -45,10 +45,10 @@ def stream(
     ----------
     source : path, glob or list of paths; array or list of arrays; Dask collection; function
         Files are NPY, Parquet, HDF5, Zarr or CSV; several are one trajectory each (or more, if they
-        have ids). Arrays are ``(n, d)`` or ``(R, n, d)``, or anything with a shape and slices. A
-        Dask array or data frame is computed chunk by chunk, where it is read. A
-        function returns a fresh iterator of arrays ``(n, d)``, or of ``(states, times or dt)`` or
-        ``(states, times or dt, trajectory)``, cut anywhere, the same at every call.
+        have ids). Arrays are ``(n, d)`` or ``(R, n, d)``, or anything with a shape and slices. Dask
+        arrays and data frames are computed chunk by chunk, where they are read. A function returns
+        a fresh iterator of arrays ``(n, d)``, or of ``(states, times or dt)`` or ``(states, times
+        or dt, trajectory)``, cut anywhere, the same at every call.
     states : columns of the state; by default all columns of numbers but time and ids
     time : column of times; by default found by name
     trajectory : column that tells trajectories apart; by default found by name
@@ -140,13 +140,14 @@ def _sheets(source: Any) -> list[Sheet]:
 
 
 def _dask_sheet(source: Any) -> Sheet:
-    if hasattr(source, "chunks") and source.ndim <= 3:
+    axes = getattr(source, "ndim", 0)
+    if hasattr(source, "chunks") and 1 <= axes <= 3:
         return DaskArraySheet(source, "the array")
-    if hasattr(source, "columns"):
+    if hasattr(source, "columns") and axes == 2:
         return DaskFrameSheet(source, "the data frame")
     raise DataError(
-        f"a Dask {type(source).__name__} of {getattr(source, 'ndim', 'no')} axes cannot be "
-        "streamed; pass an array (n, d) or (R, n, d), or a data frame."
+        f"{type(source).__name__} of Dask with {axes} axes cannot be streamed; pass an array "
+        "(n, d) or (R, n, d), or a data frame."
     )
 
 
