@@ -128,7 +128,9 @@ def completed(client: Any, futures: Iterable[Any]) -> Iterator[Any]:
     waiting = {future.key: future for future in futures}
     while waiting:
         try:
-            for future in as_completed(list(waiting.values()), timeout=WAIT_FOR_WORKERS):
+            for future in as_completed(
+                list(waiting.values()), loop=client.loop, timeout=WAIT_FOR_WORKERS
+            ):
                 if future.cancelled():
                     raise _gone(client, "tasks were cancelled")
                 del waiting[future.key]
