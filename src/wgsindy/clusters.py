@@ -1,6 +1,6 @@
 """Passes on a Dask cluster.
 
-Every part of the data is a task, and so is every merge of two totals. Nothing is scattered: parts
+Every part of the data is a task, and so is every merge of a few totals. Nothing is scattered: parts
 and passes are tasks as well, so the scheduler makes again whatever a worker held when it died.
 """
 
@@ -25,6 +25,7 @@ from wgsindy.recordings import SECTION_SIZE, Part, Recording
 Total = TypeVar("Total")
 
 SHARES = 4  # parts for each thread of the cluster, so that all end together
+FAN_IN = 8  # totals merged at a time: each level of the tree is a journey between workers
 LEAST_SAMPLES = 32_768  # of a part: less is added up faster than it is handed out
 WAIT_FOR_WORKERS = 30.0  # seconds without a worker after which a fit gives up
 WAIT_FOR_SCHEDULER = 5.0  # seconds in which a scheduler must answer
@@ -143,7 +144,7 @@ def completed(client: Any, futures: Iterable[Any]) -> Iterator[Any]:
 class Cluster:
     """The engine of a Dask cluster, behind a ``distributed.Client``.
 
-    Workers add up the chunks of their parts; totals are merged by twos in a fixed order, so the
+    Workers add up the chunks of their parts; totals are merged by eights in a fixed order, so the
     result does not depend on who finishes when, and on the number of parts through rounding only.
     What a worker has read of data in memory it keeps until the data are gone; data on disk are
     read by the workers. A worker that dies is survived: its tasks run again, elsewhere.
@@ -217,10 +218,8 @@ class Cluster:
 
     def _merge(self, job: Any, totals: Sequence[Any]) -> Any:
         while len(totals) > 1:
-            pairs = [totals[k : k + 2] for k in range(0, len(totals), 2)]
-            totals = [
-                self._submit(_merged, job, *pair) if len(pair) == 2 else pair[0] for pair in pairs
-            ]
+            some = [totals[k : k + FAN_IN] for k in range(0, len(totals), FAN_IN)]
+            totals = [self._submit(_merged, job, *few) for few in some]
         return totals[0]
 
     def _wait_for(self, parts: Sequence[Any], increments: IntArray) -> None:
@@ -282,13 +281,15 @@ def _summed(job: _Job[Total], part: Part) -> _Summed[Total]:
     return _Summed(total, frozenset(warned))
 
 
-def _merged(job: _Job[Total], left: _Summed[Total], right: _Summed[Total]) -> _Summed[Total]:
-    """Merge two totals; runs on a worker."""
+def _merged(job: _Job[Total], first: _Summed[Total], *others: _Summed[Total]) -> _Summed[Total]:
+    """Merge some totals in order; runs on a worker."""
     # Merging may change the left one, which is needed as it was if this task has to run again.
-    kept = copy.deepcopy(left.total)
-    with _noted(job) as warned:
-        total = job.step.merge(kept, right.total)
-    return _Summed(total, left.warned | right.warned | frozenset(warned))
+    total, warned = copy.deepcopy(first.total), first.warned
+    with _noted(job) as here:
+        for other in others:
+            total = job.step.merge(total, other.total)
+            warned |= other.warned
+    return _Summed(total, warned | here)
 
 
 @contextmanager

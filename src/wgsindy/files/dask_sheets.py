@@ -48,14 +48,16 @@ def _is_future(value: Any) -> bool:
 
 def _fetched(futures: Mapping[Any, Any]) -> dict[Any, Any]:
     """Return what a cluster holds already; a worker lends its place to others meanwhile."""
-    from distributed import get_worker, worker_client
+    from distributed import Future, get_worker, worker_client
 
     try:
         get_worker()
     except ValueError:
         return {key: future.result() for key, future in futures.items()}
     with worker_client() as client:
-        return dict(zip(futures, client.gather(list(futures.values())), strict=True))
+        # On their way they have lost the client that they belonged to.
+        own = [Future(future.key, client) for future in futures.values()]
+        return dict(zip(futures, client.gather(own), strict=True))
 
 
 def _tasks(optimized: Any) -> list[Task]:
