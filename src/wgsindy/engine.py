@@ -61,6 +61,11 @@ def watched(progress: Progress) -> Iterator[None]:
         _progress.reset(token)
 
 
+def watcher() -> Progress | None:
+    """Return whom to tell of the progress of a pass."""
+    return _progress.get()
+
+
 class Engine(Protocol):
     """Whoever runs passes."""
 
@@ -124,7 +129,7 @@ def reduce(
 
 def _reported(data: Recording, chunk_size: int, held: int) -> Iterator[Section]:
     """Yield all sections of so many chunks; whoever watches hears of each that was asked for."""
-    progress = _progress.get()
+    progress = watcher()
     for section in Part(data, 0, data.n_samples - 1).sections(chunk_size, held):
         yield section
         if progress is not None:

@@ -43,6 +43,10 @@ class CampaignError(WgsindyError):
     """A benchmark campaign was asked for something it cannot run."""
 
 
+class EngineError(WgsindyError):
+    """Passes cannot run where they were asked to: no engine, no scheduler, no workers."""
+
+
 class WgsindyWarning(UserWarning):
     """Base of every warning this package gives."""
 

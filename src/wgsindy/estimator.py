@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
@@ -12,8 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from wgsindy.arrays import FloatArray
+from wgsindy.clusters import as_engine
 from wgsindy.diagnostics import Diagnostics, diagnose
-from wgsindy.engine import Engine, Threads
 from wgsindy.errors import DataError, RecipeError
 from wgsindy.fitting import fit_recording
 from wgsindy.libraries import Library
@@ -32,6 +33,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
     recipe : ``"paper"``, ``"sharp"`` or a :class:`wgsindy.recipes.Recipe`
     random_state : seed of the only random stage, the placement of kernel centres
     threads : number of threads for passes over the data
+    engine : ``dask.distributed.Client`` (or anything with ``reduce``) that runs the passes instead
 
     Attributes
     ----------
@@ -62,25 +64,39 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         recipe: str | Recipe = "paper",
         random_state: int = 0,
         threads: int = 1,
+        engine: Any = None,
     ) -> None:
         self.library = library
         self.recipe = recipe
         self.random_state = random_state
         self.threads = threads
+        self.engine = engine
+
+    def __sklearn_clone__(self) -> Self:
+        """Clone all but the engine, which both share: a connection has no copy."""
+        without = copy.copy(self)
+        without.engine = None
+        clone: Self = super(WGSINDy, without).__sklearn_clone__()
+        clone.engine = self.engine
+        return clone
 
     def fit(self, X: Any, y: None = None, *, dt: float | Sequence[float] | None = None) -> Self:
         """Fit to :class:`Trajectories`, to a ``Stream``, or to arrays together with ``dt``.
 
         Raises
         ------
-        DataError, LibraryError, RecipeError, NotEnoughDataError
+        DataError, EngineError, LibraryError, RecipeError, NotEnoughDataError
             Each with the offending value and a way out.
         """
         data = _as_recording(X, dt)
         _check_integer("random_state", self.random_state, 0, 2**32 - 1)
         _check_integer("threads", self.threads, 1, 4096)
         outcome = fit_recording(
-            data, self.library, self.recipe, random_state=self.random_state, engine=self._engine
+            data,
+            self.library,
+            self.recipe,
+            random_state=self.random_state,
+            engine=as_engine(self.engine, self.threads),
         )
         self.library_ = outcome.library
         self.generator_ = outcome.generator
@@ -88,10 +104,6 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = data.dimension
         self.__dict__.pop("diagnostics_", None)  # of an earlier fit
         return self
-
-    @property
-    def _engine(self) -> Engine:
-        return Threads(self.threads)
 
     @cached_property
     def diagnostics_(self) -> Diagnostics:

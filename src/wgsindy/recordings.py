@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -58,6 +58,14 @@ class Section:
     def __len__(self) -> int:
         return len(self.steps)
 
+    def sections(self, size: int, *, first: int, last: int) -> Iterator[Section]:
+        """Cut the places ``first`` to ``last`` (not included) into sections of ``size``."""
+        end = min(last, self.place + len(self))
+        for start in range(first, end, size):
+            low, high = start - self.place, min(start + size, end) - self.place
+            ahead = slice(low, high + LOOK_AHEAD)
+            yield Section(start, self.states[ahead], self.trajectory[ahead], self.steps[low:high])
+
     def chunks(self, size: int, *, following: bool = False) -> Iterator[Chunk]:
         """Cut into chunks of at most ``size`` samples; those without an increment are left out."""
         inside = self.trajectory[:-1] == self.trajectory[1:]
@@ -88,6 +96,14 @@ class Section:
         increments[: len(ahead)] = ahead - self.states[later][: len(ahead)]
         increments[: len(goes_on)][~goes_on] = 0.0
         return increments[inside[rows]]
+
+
+class Excerpt(Protocol):
+    """Whatever has the sections of some neighbouring places."""
+
+    def sections(self, size: int, *, first: int, last: int) -> Iterator[Section]:
+        """Yield the places ``first`` to ``last`` (not included) in sections of ``size``."""
+        ...
 
 
 class Recording(ABC):
@@ -125,6 +141,13 @@ class Recording(ABC):
         """Yield the places ``first`` to ``last`` (not included) in sections of ``size``, in order.
 
         The last place of all has no increment and is in no section.
+        """
+
+    @abstractmethod
+    def excerpt(self, first: int, last: int) -> Excerpt:
+        """Return the places ``first`` to ``last`` (not included) to be sent elsewhere.
+
+        It holds those samples and their look ahead, or where they are, and nothing of the others.
         """
 
     @abstractmethod
@@ -196,7 +219,7 @@ class Part:
     that sees the same files. It reads beyond ``last`` what its last chunk needs.
     """
 
-    data: Recording
+    data: Excerpt
     first: int
     last: int
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -130,33 +131,86 @@ class Stream(Recording):
             If the source does not yield what it did before.
         """
         end = self.n_samples - 1 if last is None else min(last, self.n_samples - 1)
-        held = _Held(first)
-        pieces = self._pieces(first)
-        for start in range(first, end, size):
-            stop = min(start + size, end)
-            while held.end < min(stop + LOOK_AHEAD, self.n_samples):
+        if first < end:
+            yield from self.excerpt(first, end).sections(size, first=first, last=end)
+
+    def excerpt(self, first: int, last: int) -> StreamExcerpt:
+        """Return where the samples at the places ``first`` to ``last`` (not included) are."""
+        end = min(last + LOOK_AHEAD, self.n_samples)
+        (number, until), (row, final) = zip(*map(self._found, (first, end - 1)), strict=True)
+        shard, after = np.searchsorted(self._tally.rows, [row, final], side="right")
+        runs = slice(int(self._tally.runs[shard - 1]), int(self._runs[until]) + 1)
+        return StreamExcerpt(
+            shards=self._shards[shard - 1 : after],
+            place=first,
+            end=end,
+            skipped=row - int(self._tally.rows[shard - 1]),
+            run=runs.start,
+            number=self._number[runs],
+            first_number=number,
+            path_dt=self._path_dt[number : until + 1],
+            rows=int(self._tally.rows[-1]),
+        )
+
+    def _found(self, place: int) -> tuple[int, int]:
+        """Return the trajectory that is at a place, and the row of the source."""
+        number = int(np.searchsorted(self._offsets, place, side="right")) - 1
+        before = int(self._tally.lengths[: self._runs[number]].sum())
+        return number, before + place - int(self._offsets[number])
+
+
+@dataclass(frozen=True)
+class StreamExcerpt:
+    """Places ``place`` to ``end`` (not included) of a stream, the look ahead among them.
+
+    ``shards`` hold them, after ``skipped`` samples; the first sample of all belongs to ``run``.
+    ``number`` has the trajectory of each run from there on, -1 if it is left out; ``path_dt`` the
+    step of each trajectory from ``first_number`` on. The whole source has so many ``rows``.
+    """
+
+    shards: tuple[Shard, ...]
+    place: int
+    end: int
+    skipped: int
+    run: int
+    number: IntArray
+    first_number: int
+    path_dt: FloatArray
+    rows: int
+
+    def sections(self, size: int, *, first: int, last: int) -> Iterator[Section]:
+        """Yield neighbouring samples, ``size`` at a time.
+
+        Raises
+        ------
+        DataError
+            If the source does not yield what it did before.
+        """
+        last = min(last, self.end - 1)
+        held = _Held(self.place)
+        pieces = self._pieces()
+        for start in range(first, last, size):
+            stop = min(start + size, last)
+            while held.end < min(stop + LOOK_AHEAD, self.end):
                 piece = next(pieces, None)
                 if piece is None:
-                    raise _changed(self._tally.rows[-1])
+                    raise _changed(self.rows)
                 held.append(piece)
-            yield held.section(start, stop, self._path_dt)
+            yield held.section(start, stop, self.path_dt, self.first_number)
 
-    def _pieces(self, first: int) -> Iterator[Piece]:
-        """Yield the samples from place ``first`` on, with the numbers of trajectories as runs."""
-        number = int(np.searchsorted(self._offsets, first, side="right")) - 1
-        run = self._runs[number]
-        row = int(self._tally.lengths[:run].sum()) + first - int(self._offsets[number])
-        shard = int(np.searchsorted(self._tally.rows, row, side="right")) - 1
-        skipped = row - int(self._tally.rows[shard])
-        for _, _, piece in pieces_of(self._shards[shard:], int(self._tally.runs[shard])):
-            if piece.run >= len(self._number):
-                raise _changed(self._tally.rows[-1])
+    def _pieces(self) -> Iterator[Piece]:
+        """Yield the samples from ``place`` on, with the numbers of trajectories as runs."""
+        skipped = self.skipped
+        for _, _, piece in pieces_of(self.shards, self.run):
+            if piece.run - self.run >= len(self.number):
+                raise _changed(self.rows)
+            number = int(self.number[piece.run - self.run])
             if skipped >= len(piece.states):
                 skipped -= len(piece.states)
-            elif self._number[piece.run] < 0:
+            elif number < 0:
                 skipped = 0
             else:
-                yield piece.cut(slice(skipped, None))._replace(run=int(self._number[piece.run]))
+                yield piece.cut(slice(skipped, None))._replace(run=number)
                 skipped = 0
 
 
@@ -178,8 +232,11 @@ class _Held:
         self._pieces.append(piece)
         self.end += len(piece.states)
 
-    def section(self, start: int, stop: int, path_dt: FloatArray) -> Section:
-        """Return the places ``start`` to ``stop``, and forget what is before."""
+    def section(self, start: int, stop: int, path_dt: FloatArray, first_number: int) -> Section:
+        """Return the places ``start`` to ``stop``, and forget what is before.
+
+        ``path_dt`` are the steps of the trajectories from ``first_number`` on.
+        """
         self._forget(start)
         ahead = min(stop + LOOK_AHEAD, self.end) - start
         taken, missing = [], ahead
@@ -191,7 +248,7 @@ class _Held:
         states = np.concatenate([p.states for p in taken]) if len(taken) > 1 else taken[0].states
         trajectory = np.repeat([p.run for p in taken], [len(p.states) for p in taken])
         if isinstance(taken[0].clock, float):
-            steps = path_dt[trajectory[: stop - start]]
+            steps = path_dt[trajectory[: stop - start] - first_number]
         else:
             times = np.concatenate([np.asarray(p.clock) for p in taken])
             steps = steps_of(times)[: stop - start]

@@ -46,7 +46,7 @@ class Trajectories(Recording):
     (2, 2, ('x', 'y'))
     """
 
-    __slots__ = ("_names", "_offsets", "_path_dt", "_states", "_steps")
+    __slots__ = ("__weakref__", "_names", "_offsets", "_path_dt", "_states", "_steps")
 
     def __init__(
         self,
@@ -194,6 +194,10 @@ class Trajectories(Recording):
         for start in range(first, end, size):
             stop = min(start + size, end)
             yield self._section(start, stop)
+
+    def excerpt(self, first: int, last: int) -> Section:
+        """Return the samples at the places ``first`` to ``last`` (not included)."""
+        return self._section(first, min(last, self.n_samples - 1))
 
     def _section(self, start: int, stop: int) -> Section:
         ahead = min(stop + LOOK_AHEAD, self.n_samples)

@@ -27,30 +27,40 @@ from wgsindy.survey import Cloud, survey
 Columns = Callable[[Chunk, FloatArray], FloatArray]
 
 
+@dataclass(frozen=True)
 class ProjectionPass:
-    """Sum ``Pi @ columns`` (or ``Pi^2 @ columns``) per group; total ``(G, J, C)``."""
+    """Sum ``Pi @ columns`` (or ``Pi^2 @ columns``) per group; total ``(G, J, C)``.
 
-    def __init__(self, weak: WeakForm, columns: Columns, width: int, *, squared: bool) -> None:
-        self.weak, self.columns, self.width, self.squared = weak, columns, width, squared
+    It has no more of the :class:`WeakForm` than it needs, and no data: it may be sent elsewhere.
+    """
+
+    basis: Basis
+    smoothers: tuple[Smoother, ...]
+    fold: IntArray
+    group: IntArray
+    mean_dt: float
+    columns: Columns
+    shape: tuple[int, int, int]
+    squared: bool
 
     def empty(self) -> FloatArray:
-        return np.zeros((self.weak.n_groups, self.weak.n_centres, self.width))
+        return np.zeros(self.shape)
 
     def add(self, total: FloatArray, chunk: Chunk) -> FloatArray:
-        columns = self.columns(chunk, self.weak.basis.values(chunk.states))
-        smoother_of = self.weak.fold[chunk.trajectory]
+        columns = self.columns(chunk, self.basis.values(chunk.states))
+        smoother_of = self.fold[chunk.trajectory]
         for fold in np.unique(smoother_of):
-            member = slice(None) if len(self.weak.smoothers) == 1 else smoother_of == fold
+            member = slice(None) if len(self.smoothers) == 1 else smoother_of == fold
             piece = Chunk(
                 chunk.states[member],
                 chunk.increments[member],
                 chunk.dt[member],
                 chunk.trajectory[member],
             )
-            rows = self.weak.smoothers[fold].rows(piece, self.weak.mean_dt)
+            rows = self.smoothers[fold].rows(piece, self.mean_dt)
             if self.squared:
                 np.square(rows, out=rows)
-            self._add_rows(total, rows, columns[member], self.weak.group[piece.trajectory])
+            self._add_rows(total, rows, columns[member], self.group[piece.trajectory])
         return total
 
     def _add_rows(
@@ -103,16 +113,26 @@ class WeakForm:
 
     def project(self, columns: Columns, width: int, *, squared: bool = False) -> FloatArray:
         """Return ``(M, width)`` weak rows of whatever ``columns(chunk, theta)`` gives."""
-        step = ProjectionPass(self, columns, width, squared=squared)
+        step = ProjectionPass(
+            basis=self.basis,
+            smoothers=self.smoothers,
+            fold=self.fold,
+            group=self.group,
+            mean_dt=self.mean_dt,
+            columns=columns,
+            shape=(self.n_groups, self.n_centres, width),
+            squared=squared,
+        )
         return reduce(step, self.data, engine=self.engine).reshape(-1, width)
 
     @cached_property
     def _first_pass(self) -> dict[str, FloatArray]:
         """Everything that does not depend on a fit, in one pass."""
         d, (left, right) = self.data.dimension, self.basis.products[0]
+        scale = self.frame.scale
 
         def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
-            rate = chunk.increments / (self.frame.scale * chunk.dt[:, None])
+            rate = chunk.increments / (scale * chunk.dt[:, None])
             square = tensor.outer_entries(rate) * chunk.dt[:, None]
             products = theta[:, left] * theta[:, right] * chunk.dt[:, None]
             return np.concatenate([theta, rate, square, products], axis=1)
@@ -164,10 +184,10 @@ class WeakForm:
 
         ``entries (F, E, K)`` are first-pass tensor coefficients, one set per smoother.
         """
-        d = self.data.dimension
+        d, fold_of = self.data.dimension, self.fold
 
         def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
-            fold = self.fold[chunk.trajectory]
+            fold = fold_of[chunk.trajectory]
             raw = np.empty((len(theta), entries.shape[1]))
             for f in np.unique(fold):
                 raw[fold == f] = theta[fold == f] @ entries[f].T

@@ -31,6 +31,7 @@ ROOMS = (
     "recipes",
     "engine",
     "pilots",
+    "clusters",
     "survey",
     "density",
     "smoother",

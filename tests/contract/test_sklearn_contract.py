@@ -11,6 +11,8 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 from wgsindy.arrays import FloatArray
+from wgsindy.engine import SERIAL
+from wgsindy.errors import EngineError
 from wgsindy.estimator import WGSINDy
 from wgsindy.libraries import library
 from wgsindy.recipes import PAPER
@@ -58,6 +60,7 @@ def test_the_constructor_only_stores_what_it_is_given() -> None:
         "recipe": object(),
         "random_state": "seed",
         "threads": -3,
+        "engine": "steam",
     }
     made = WGSINDy(**given)
     assert vars(made).keys() == given.keys()
@@ -71,6 +74,7 @@ def test_parameters_can_be_read_and_set() -> None:
         "recipe": FAST,
         "random_state": 0,
         "threads": 2,
+        "engine": None,
     }
     assert made.set_params(library="poly1", random_state=3) is made
     assert made.get_params()["library"] == "poly1"
@@ -85,6 +89,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
         "recipe": "paper",
         "random_state": 0,
         "threads": 1,
+        "engine": None,
     }
 
 
@@ -96,6 +101,41 @@ def test_a_clone_has_the_parameters_but_not_the_fit(terms: Any, paths: list[Floa
     assert copy.get_params() == original.get_params()
     assert not hasattr(copy, "generator_")
     assert bits(copy.fit(paths, dt=DT)) == bits(original)
+
+
+class Unique:
+    """An engine like a connection: it has no copy."""
+
+    def __init__(self) -> None:
+        self.passes = 0
+
+    def __deepcopy__(self, memo: Any) -> Unique:
+        raise TypeError("a connection has no copy")
+
+    def reduce(self, step: Any, data: Any, **settings: Any) -> Any:
+        self.passes += 1
+        return SERIAL.reduce(step, data, **settings)
+
+
+def test_a_clone_shares_the_engine_and_copies_the_rest(paths: list[FloatArray]) -> None:
+    terms = ["1", "x", "y"]
+    engine = Unique()
+    original = estimator(library=terms, engine=engine).fit(paths, dt=DT)
+    before = engine.passes
+    assert before > 3
+    copy = clone(original)
+    assert copy.engine is original.engine is engine
+    assert copy.library == terms
+    assert copy.library is not terms
+    assert not hasattr(copy, "generator_")
+    assert bits(copy.fit(paths, dt=DT)) == bits(original)
+    assert engine.passes == 2 * before
+
+
+def test_what_cannot_run_passes_is_refused(paths: list[FloatArray]) -> None:
+    for engine in ("tcp://127.0.0.1:8786", 2, Unique):
+        with pytest.raises(EngineError, match=r"engine of type (str|int|type) cannot run passes"):
+            estimator(engine=engine).fit(paths, dt=DT)
 
 
 def test_fitting_returns_the_estimator_and_leaves_its_parameters(paths: list[FloatArray]) -> None:

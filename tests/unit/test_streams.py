@@ -112,6 +112,50 @@ def test_the_chunks_of_all_parts_are_those_of_the_whole(
 
 
 @QUICK
+@given(
+    recording=recordings(),
+    edges=EDGES,
+    size=SIZE,
+    count=st.integers(1, 5),
+    chosen=st.sets(st.integers(0, 5), min_size=1),
+)
+def test_excerpts_of_all_parts_have_the_chunks_of_the_whole(
+    recording: tuple[Paths, Paths], edges: list[int], size: int, count: int, chosen: set[int]
+) -> None:
+    paths, times = recording
+    kept = sorted({k % len(paths) for k in chosen})
+    expected = Trajectories(paths, times=times).subset(kept)
+    clocks: list[Paths | float] = [times, 0.5]
+    for clock in clocks:
+        if isinstance(clock, float):
+            expected = Trajectories(paths, clock).subset(kept)
+        whole = streamed(blocks_of(paths, clock, edges), per_shard=1).subset(kept)
+        for data in (expected, whole):
+            parts = [
+                replace(part, data=data.excerpt(part.first, part.last + size))
+                for part in data.parts(count)
+            ]
+            found = (chunk for part in parts for chunk in part.chunks(size, following=True))
+            # Steps of a subset of paths are differences of sums of steps.
+            assert_same_chunks(found, data.chunks(size, following=True))
+            if clock != times:
+                assert_same(whole, expected, size)
+
+
+def test_an_excerpt_has_nothing_of_the_other_samples() -> None:
+    path = np.random.default_rng(0).normal(size=(1000, 2))
+    held = Trajectories(path, 0.1).excerpt(100, 150)
+    np.testing.assert_array_equal(held.states, path[100:152])
+    data = streamed([Block(path[k : k + 10], 0.1) for k in range(0, 1000, 10)], per_shard=1)
+    assert data.excerpt(100, 150).shards == data._shards[10:16]
+    assert data.excerpt(98, 148).shards == data._shards[9:15]
+    assert data.excerpt(0, 10**9).shards == data._shards
+    many = streamed([Block(path[k : k + 2], 0.1, k) for k in range(0, 1000, 2)], per_shard=1)
+    excerpt = many.excerpt(100, 150)
+    assert (len(excerpt.number), len(excerpt.path_dt), excerpt.first_number) == (26, 26, 50)
+
+
+@QUICK
 @given(recording=recordings(), edges=EDGES, chosen=st.sets(st.integers(0, 5), min_size=1))
 def test_a_subset_of_a_stream_is_the_subset_of_trajectories(
     recording: tuple[Paths, Paths], edges: list[int], chosen: set[int]

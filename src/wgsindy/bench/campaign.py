@@ -9,13 +9,14 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
+from functools import cache, partial
 from multiprocessing.connection import wait as wait_for_any
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
 import wgsindy
+from wgsindy.clusters import completed
 from wgsindy.errors import CampaignError, WgsindyError
 from wgsindy.files import write_atomically
 
@@ -154,12 +155,14 @@ def run_campaign(
     store: Store,
     *,
     jobs: int = 2,
+    client: Any = None,
     progress: Progress | None = None,
 ) -> list[Line]:
     """Run the cases that the store does not hold yet and return the lines of all of them.
 
     A case counts as done if this very code ran it without an error. Cases that fail with one of
-    the package's own errors are stored with their sentence and tried again next time.
+    the package's own errors are stored with their sentence and tried again next time. They run in
+    ``jobs`` processes, or as tasks of a Dask ``client``; lines are written here and nowhere else.
     """
     if jobs < 1:
         raise CampaignError(f"jobs must be at least 1, got {jobs}.")
@@ -173,7 +176,8 @@ def run_campaign(
     todo = [case for case in wanted if case not in lines]
     report = progress or (lambda done, total: None)
     report(len(lines), len(wanted))
-    for line in _finished(todo, work, jobs):
+    finished = _finished(todo, work, jobs) if client is None else _on_cluster(todo, work, client)
+    for line in finished:
         store.append(line)
         lines[line.case] = line
         report(len(lines), len(wanted))
@@ -196,6 +200,34 @@ def _finished(todo: Sequence[Case], work: Work, jobs: int) -> Iterable[Line]:
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def _on_cluster(todo: Sequence[Case], work: Work, client: Any) -> Iterable[Line]:
+    """Yield lines as tasks are done; the case of a worker that dies is run again, elsewhere."""
+    from distributed import KilledWorker
+
+    futures = client.map(partial(_run_alone, work), todo, pure=False)
+    case_of = {future.key: case for future, case in zip(futures, todo, strict=True)}
+    for future in completed(client, futures):
+        try:
+            line: Line = future.result()
+        except KilledWorker as error:
+            reason = f"took down {error.allowed_failures + 1} workers, one after the other."
+            line = Line(case_of[future.key], code_version(), None, f"CampaignError: {reason}")
+        if line.code != code_version():
+            raise CampaignError(
+                f"workers run wgsindy {line.code}, this program is {code_version()}; install the "
+                "same code everywhere."
+            )
+        yield line
+
+
+def _run_alone(work: Work, case: Case) -> Line:
+    """Run a case with one thread; a worker may serve others, so the limit ends with the case."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        return _run(work, case)
 
 
 def _prepare_worker() -> None:

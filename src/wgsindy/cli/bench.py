@@ -26,6 +26,10 @@ OwnSeedsOption = Annotated[
 ]
 SystemsOption = Annotated[list[str] | None, typer.Option("--system", help="Only these.")]
 JobsOption = Annotated[int, typer.Option(help="Cases at a time.")]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="Run cases on a Dask cluster instead."),
+]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Two seeds, few systems: a look.")]
 
 # Command -> the experiments that it runs, and what it is about.
@@ -58,13 +62,14 @@ def _add_command(name: str, experiments: tuple[str, ...], about: str) -> None:
         systems: SystemsOption = None,
         quick: QuickOption = False,
         jobs: JobsOption = 2,
+        scheduler: SchedulerOption = None,
         out: OutOption = Path("results"),
     ) -> None:
         from wgsindy.bench.scope import Scope
 
         scope = Scope(parse_seeds(seeds) if seeds else None, systems, quick)
         for experiment in having(experiments, systems):
-            run_experiment(experiment, scope, jobs, out)
+            run_experiment(experiment, scope, jobs, out, scheduler)
 
 
 for _name, (_experiments, _about) in COMMANDS.items():
@@ -82,7 +87,9 @@ def having(experiments: Sequence[str], systems: Sequence[str] | None) -> list[st
     return [name for name in experiments if set(systems or ()) <= used[name]] or list(experiments)
 
 
-def run_experiment(name: str, scope: Scope, jobs: int, out: Path) -> None:
+def run_experiment(
+    name: str, scope: Scope, jobs: int, out: Path, scheduler: str | None = None
+) -> None:
     """Run what is missing of an experiment, print its tables, write tables and figures."""
     from wgsindy.bench.experiments import EXPERIMENTS
     from wgsindy.display.pages import PAGES
@@ -91,7 +98,8 @@ def run_experiment(name: str, scope: Scope, jobs: int, out: Path) -> None:
     experiment = EXPERIMENTS[name]
     cases = experiment.cases(scope)
     started = time.perf_counter()
-    lines = run(name, cases, experiment.work, out / f"{experiment.store}.jsonl", jobs)
+    path = out / f"{experiment.store}.jsonl"
+    lines = run(name, cases, experiment.work, path, jobs, scheduler)
     seconds = time.perf_counter() - started
     if name in PAGES:
         with page_style():
@@ -117,6 +125,7 @@ def show_and_write(content: Content, out: Path) -> None:
 def bench_all(
     quick: QuickOption = False,
     jobs: JobsOption = 2,
+    scheduler: SchedulerOption = None,
     out: OutOption = Path("results"),
 ) -> None:
     """Run every experiment of the evidence; goes on where it was stopped.
@@ -130,7 +139,7 @@ def bench_all(
 
     started = time.perf_counter()
     for name in EXPERIMENTS:
-        run_experiment(name, Scope(quick=quick), jobs, out)
+        run_experiment(name, Scope(quick=quick), jobs, out, scheduler)
     say(f"All of it in {(time.perf_counter() - started) / 60:.1f} minutes.")
 
 
@@ -187,6 +196,7 @@ def bench_table(
     systems: SystemsOption = None,
     trajectories: Annotated[int, typer.Option(help="Trajectories a case.")] = 16,
     jobs: JobsOption = 2,
+    scheduler: SchedulerOption = None,
     out: OutOption = Path("results"),
 ) -> None:
     """Fit every system on every seed and print the master table; goes on where it was stopped.
@@ -200,7 +210,8 @@ def bench_table(
     name = recipes.get(recipe).name
     cases = table.table_cases(name, parse_seeds(seeds), systems, trajectories)
     started = time.perf_counter()
-    lines = run(f"table, recipe {name}", cases, table.run_case, out / "table.jsonl", jobs)
+    title, path = f"table, recipe {name}", out / "table.jsonl"
+    lines = run(title, cases, table.run_case, path, jobs, scheduler)
     show_and_write(build(lines), out)
     say("* above the paper's 95 % interval")
     say(f"{len(cases)} cases in {time.perf_counter() - started:.0f} s; lines and table in {out}/")

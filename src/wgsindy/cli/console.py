@@ -73,17 +73,26 @@ def save_figure(figure: Any, path: Path) -> None:
     figure.savefig(path, dpi=150)
 
 
-def run(title: str, cases: Sequence[Case], work: Work, path: Path, jobs: int) -> list[Line]:
+def run(
+    title: str,
+    cases: Sequence[Case],
+    work: Work,
+    path: Path,
+    jobs: int,
+    scheduler: str | None = None,
+) -> list[Line]:
     """Run a campaign behind a progress bar, and name the cases that failed."""
     from wgsindy.bench.campaign import Store, run_campaign
+    from wgsindy.clusters import connected
 
-    with _progress() as progress:
+    with connected(scheduler) as client, _progress() as progress:
         task = progress.add_task(title, total=len(cases))
         lines = run_campaign(
             cases,
             work,
             Store(path),
             jobs=jobs,
+            client=client,
             progress=lambda done, total: progress.update(task, completed=done, total=total),
         )
     for line in lines:

@@ -103,6 +103,9 @@ def fit(
     ] = False,
     seed: Annotated[int, _option(FIT, "--seed", "N", "Of all that is random.", min=0)] = 0,
     threads: Annotated[int, _option(FIT, "--threads", "N", "For passes over data.", min=1)] = 1,
+    scheduler: Annotated[
+        Text, _option(FIT, "--scheduler", "ADDRESS", "Of a Dask cluster to fit on.")
+    ] = None,
     out: Annotated[
         Path | None, _option(OUTPUT, "--out", "FOLDER", "For results; default DATA-wgsindy.")
     ] = None,
@@ -115,6 +118,7 @@ def fit(
 
     Example: `wgsindy demo --csv demo.csv && wgsindy fit demo.csv --library poly3`
     """
+    from wgsindy.clusters import connected
     from wgsindy.files import refuse_occupied, whole_folder
 
     folder = out or default_folder(data)
@@ -138,7 +142,7 @@ def fit(
     with stage("reading", shown=shown), spooled(data) as sources:
         reading = read_quietly(sources, asked)
     changes = [f"log_{name} = log({name})" for name in separated(log) or ()] + (transform or [])
-    with stage("fitting", shown=shown):
+    with stage("fitting", shown=shown), connected(scheduler) as engine:
         outcome = fitted(
             reading,
             source=label(data),
@@ -149,6 +153,7 @@ def fit(
             recipe=as_recipe(recipe, noise_correction=noise_correction),
             random_state=seed,
             threads=threads,
+            engine=engine,
         )
     heading = title or f"Fit of {label(data)}"
     command = shlex.join(["wgsindy", *sys.argv[1:]])

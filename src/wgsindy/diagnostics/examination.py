@@ -64,10 +64,10 @@ class Examination:
         """Variance of noise of the observation that the fit allows for, ``(d,)``."""
         if not self.corrected:
             return np.zeros(self.data.dimension)
-        scale = self.cloud.region.scale
+        generator, scale = self.generator, self.cloud.region.scale
 
         def mean(states: FloatArray, dt: FloatArray) -> FloatArray:
-            return np.asarray(self.generator.drift(states) * dt[:, None] / scale)
+            return np.asarray(generator.drift(states) * dt[:, None] / scale)
 
         covariance = observation_noise(self.data, scale, mean=mean, engine=self.engine)
         return np.diag(covariance) * scale**2

@@ -30,8 +30,7 @@ def table_of_frame(source: Any, label: str) -> Table:
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     index = nw.maybe_get_index(frame)
-    # An index with a name, or of times, is a column that pandas hides; any other counts rows.
-    if index is not None and (getattr(index, "name", None) or "datetime" in str(index.dtype)):
+    if index is not None and is_column(index):
         frame = nw.from_native(frame.to_native().reset_index(), eager_only=True)
     names = [str(name) for name in frame.columns]
     if len(set(names)) != len(names):
@@ -40,6 +39,14 @@ def table_of_frame(source: Any, label: str) -> Table:
         name: _column(frame[given]) for name, given in zip(names, frame.columns, strict=True)
     }
     return Table(label, columns)
+
+
+def is_column(index: Any) -> bool:
+    """Whether an index is a column that pandas hides: it has a name, or times.
+
+    Any other counts rows.
+    """
+    return bool(getattr(index, "name", None)) or "datetime" in str(index.dtype)
 
 
 def _column(series: Any) -> Column:

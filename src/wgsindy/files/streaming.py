@@ -12,6 +12,7 @@ import numpy as np
 
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.array_sheets import ArraySheet, GivenArray, Hdf5Arrays, NpyArrays, ZarrArrays
+from wgsindy.files.dask_sheets import DaskArraySheet, DaskFrameSheet, is_dask
 from wgsindy.files.naming import state_names
 from wgsindy.files.notes import Note, warn_of
 from wgsindy.files.parquet_sheets import ParquetSheet
@@ -42,11 +43,12 @@ def stream(
 
     Parameters
     ----------
-    source : path, glob or list of paths; array or list of arrays; function
+    source : path, glob or list of paths; array or list of arrays; Dask collection; function
         Files are NPY, Parquet, HDF5, Zarr or CSV; several are one trajectory each (or more, if they
-        have ids). Arrays are ``(n, d)`` or ``(R, n, d)``, or anything with a shape and slices. A
-        function returns a fresh iterator of arrays ``(n, d)``, or of ``(states, times or dt)`` or
-        ``(states, times or dt, trajectory)``, cut anywhere, the same at every call.
+        have ids). Arrays are ``(n, d)`` or ``(R, n, d)``, or anything with a shape and slices. Dask
+        arrays and data frames are computed chunk by chunk, where they are read. A function returns
+        a fresh iterator of arrays ``(n, d)``, or of ``(states, times or dt)`` or ``(states, times
+        or dt, trajectory)``, cut anywhere, the same at every call.
     states : columns of the state; by default all columns of numbers but time and ids
     time : column of times; by default found by name
     trajectory : column that tells trajectories apart; by default found by name
@@ -118,6 +120,8 @@ class FunctionShard:
 def _sheets(source: Any) -> list[Sheet]:
     if isinstance(source, (str, os.PathLike)):
         source = [source]
+    if is_dask(source):
+        return [_dask_sheet(source)]
     if hasattr(source, "shape") and not hasattr(source, "columns"):
         return [ArraySheet(GivenArray(source), "the array")]
     if isinstance(source, (list, tuple)) and source:
@@ -133,6 +137,18 @@ def _sheets(source: Any) -> list[Sheet]:
         else "pass paths, arrays or a function; what is in memory anyway goes to wg.read"
     )
     raise DataError(f"a source of type {type(source).__name__} cannot be streamed; {way_out}.")
+
+
+def _dask_sheet(source: Any) -> Sheet:
+    axes = getattr(source, "ndim", 0)
+    if hasattr(source, "chunks") and 1 <= axes <= 3:
+        return DaskArraySheet(source, "the array")
+    if hasattr(source, "columns") and axes == 2:
+        return DaskFrameSheet(source, "the data frame")
+    raise DataError(
+        f"{type(source).__name__} of Dask with {axes} axes cannot be streamed; pass an array "
+        "(n, d) or (R, n, d), or a data frame."
+    )
 
 
 def _sheet(path: Path) -> Sheet:

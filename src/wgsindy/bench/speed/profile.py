@@ -80,9 +80,9 @@ def _(step: GramPass) -> Labour:
 
 @labour_of.register
 def _(step: ProjectionPass) -> Labour:
-    smoother = step.weak.smoothers[0]
+    smoother = step.smoothers[0]
     j, d = smoother.centres.shape
-    return Labour(2 * j * (d + 2 + len(smoother.local) + step.width), j)
+    return Labour(2 * j * (d + 2 + len(smoother.local) + step.shape[2]), j)
 
 
 def measure(recipe: str, samples: int) -> dict[str, Any]:
