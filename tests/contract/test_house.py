@@ -36,6 +36,7 @@ ROOMS = (
     "smoother",
     "tensor",
     "observation",
+    "lasso",
     "selection",
     "weakform",
     "evidence",
