@@ -18,7 +18,7 @@ TIE_BREAK = 1e-11
 DEGENERATE = 1e-14  # what a term must have left that the terms in the model do not explain
 MOST_KNOTS = 500  # rounding can lead a degenerate problem in circles
 
-_SIGNS = np.array([1.0, -1.0, 0.0])[:, None]  # of a term after it came in, came in, left
+_SIGN_AFTER = np.array([1.0, -1.0, 0.0])  # of a term that comes in as +, comes in as -, leaves
 
 
 def lasso_paths(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> FloatArray:
@@ -32,61 +32,39 @@ def lasso_paths(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> F
     cross = cross * (1.0 - TIE_BREAK * np.arange(cross.shape[1]))
     paths = np.zeros((*strengths.shape, cross.shape[1]))
     tableau, sign, barred = gram.copy(), np.zeros_like(cross), np.zeros(cross.shape, dtype=bool)
-    strength = np.full(len(cross), np.inf)
-    walking = np.arange(len(cross))
+    problems, last, strength = np.arange(len(cross)), strengths.min(axis=1), np.inf
     for _ in range(MOST_KNOTS):
-        active = sign[walking] != 0
-        columns = np.stack([cross[walking] * active, sign[walking]], axis=2)
-        fit, slope = np.moveaxis(tableau[walking] @ columns, 2, 0)
-        _fill(paths, strengths, walking, strength, fit * active, slope * active)
-        knots = _knots(active, sign[walking], barred[walking], cross[walking] - fit, fit, slope)
-        event = knots.reshape(len(walking), -1).argmax(axis=1)
-        kind, term = np.divmod(event, cross.shape[1])
-        strength[walking] = np.minimum(strength[walking], knots[np.arange(len(event)), kind, term])
-        going = strength[walking] > strengths[walking].min(axis=1)
+        active = sign != 0
+        fit, slope = np.moveaxis(tableau @ np.stack([cross * active, sign], axis=2), 2, 0)
+        # Written down to the end: the next knot corrects what is beyond it.
+        solution = (fit * active)[:, None] - strengths[:, :, None] * (slope * active)[:, None]
+        np.copyto(paths, solution, where=(strengths <= strength)[:, :, None])
+        knots = _knots(sign, ~(active | barred), cross - fit, fit, slope)
+        kind, term = np.divmod(knots.reshape(len(cross), -1).argmax(axis=1), cross.shape[1])
+        strength = np.minimum(strength, knots[problems, kind, term][:, None])
+        going = strength[:, 0] > last
         if not going.any():
             break
-        walking, kind, term = walking[going], kind[going], term[going]
-        explained = tableau[walking, term, term] < DEGENERATE
-        explained &= sign[walking, term] == 0
-        barred[walking[explained], term[explained]] = True
-        turning, term, kind = walking[~explained], term[~explained], kind[~explained]
-        sign[turning, term] = _SIGNS[kind, 0]
-        _pivot(tableau, turning, term)
+        explained = (kind < 2) & (tableau[problems, term, term] < DEGENERATE)
+        barred[problems, term] |= going & explained
+        turning = np.flatnonzero(going & ~explained)
+        sign[turning, term[turning]] = _SIGN_AFTER[kind[turning]]
+        _pivot(tableau, turning, term[turning])
     return paths
 
 
-def _fill(
-    paths: FloatArray,
-    strengths: FloatArray,
-    walking: IntArray,
-    strength: FloatArray,
-    fit: FloatArray,
-    slope: FloatArray,
-) -> None:
-    """Write the solution at every strength from here on; the next knot corrects what is beyond."""
-    problem, place = np.nonzero(strengths[walking] <= strength[walking, None])
-    wanted = strengths[walking[problem], place]
-    paths[walking[problem], place] = fit[problem] - wanted[:, None] * slope[problem]
-
-
 def _knots(
-    active: BoolArray,
-    sign: FloatArray,
-    barred: BoolArray,
-    residual: FloatArray,
-    fit: FloatArray,
-    slope: FloatArray,
+    sign: FloatArray, outside: BoolArray, residual: FloatArray, fit: FloatArray, slope: FloatArray
 ) -> FloatArray:
     """Strengths ``(B, 3, K)`` at which each term would come in as +, come in as -, or leave.
 
     The correlation of a term outside is residual + s slope, and it comes in where that reaches s;
     only what gets nearer as s falls counts, so a term that just turned does not turn again.
     """
-    outside = ~(active | barred)
     gap = np.stack([1.0 - slope, 1.0 + slope, slope], axis=1)
     reach = np.stack([residual, -residual, fit], axis=1)
-    nearer = np.stack([outside & (gap[:, 0] > 0), outside & (gap[:, 1] > 0), sign * slope < 0], 1)
+    nearer = (gap > 0) & outside[:, None]
+    nearer[:, 2] = sign * slope < 0
     return np.divide(reach, gap, out=np.full_like(gap, -np.inf), where=nearer)
 
 
