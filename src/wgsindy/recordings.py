@@ -19,7 +19,7 @@ import numpy as np
 from wgsindy.arrays import BoolArray, FloatArray, IntArray, frozen
 from wgsindy.errors import DataError
 
-CHUNK_SIZE = 2048  # 64 kernels x 2048 samples of float64 are 1 MiB: one core's cache
+CHUNK_SIZE = 4096  # 64 kernels at so many samples are 2 MiB, beside which calls cost little
 SECTION_SIZE = 32_768  # samples: few enough to be held, enough to be worth handing over
 LOOK_AHEAD = 2  # samples behind a section: the end of its last increment, and of the one after
 

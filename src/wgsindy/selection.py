@@ -6,20 +6,18 @@ thresholds are free of units: multiplying states or time by 1000 changes no sele
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from wgsindy.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.errors import LibraryError, NotEnoughDataError
+from wgsindy.lasso import lasso_paths
 from wgsindy.recipes import Recipe
 
 PILOT_RIDGE = 1e-6
 PILOT_FLOOR = 1e-3
 PATH_POINTS = 60
-ROUNDING = 1e-12
-TIE_BREAK = 1e-11
 PATH_DEPTH = 1e-4  # smallest penalty tried, relative to the one that kills every term
 
 
@@ -152,14 +150,16 @@ def _lasso_cv(rows: Rows, system: Normalised, penalties: FloatArray, slack: floa
     strongest = np.abs(total_cross).max()
     strengths = strongest * np.geomspace(1.0, PATH_DEPTH, PATH_POINTS)
     if n_folds == 1:  # nothing to hold out: no reason to prefer any model to the fullest
-        return _lasso_path(total_gram, total_cross, strengths[-1:])[0] / penalties
-    errors = np.empty((n_folds, PATH_POINTS))
-    for fold, member in enumerate(members):
-        share = 1.0 - member.mean()
-        path = _lasso_path(total_gram - gram[fold], total_cross - cross[fold], share * strengths)
-        errors[fold] = np.einsum("sk,kl,sl->s", path, gram[fold], path) - 2 * path @ cross[fold]
-    best = _sparsest_good(errors, slack)
-    return _lasso_path(total_gram, total_cross, strengths[best : best + 1])[0] / penalties
+        return lasso_paths(gram, cross, strengths[None, -1:])[0, 0] / penalties
+    # All data are one more problem, for the answer: a hold-out of nothing.
+    kept = np.append([1.0 - member.mean() for member in members], 1.0)
+    paths = lasso_paths(
+        np.concatenate([total_gram - gram, total_gram[None]]),
+        np.concatenate([total_cross - cross, total_cross[None]]),
+        kept[:, None] * strengths,
+    )
+    errors = np.einsum("fsk,fsk->fs", paths[:-1] @ gram - 2 * cross[:, None], paths[:-1])
+    return paths[-1, _sparsest_good(errors, slack)] / penalties
 
 
 def _sparsest_good(errors: FloatArray, slack: float) -> int:
@@ -171,24 +171,3 @@ def _sparsest_good(errors: FloatArray, slack: float) -> int:
     excess = errors - errors[:, [int(np.argmin(errors.sum(axis=0)))]]
     spread = excess.std(axis=0, ddof=1) * np.sqrt(len(errors))
     return int(np.argmax(excess.sum(axis=0) <= slack * spread))
-
-
-def _lasso_path(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> FloatArray:
-    """Minimise |y - X c|^2 / 2 + s |c|_1 for each strength; returns ``(S, K)``."""
-    from sklearn import config_context
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import lars_path_gram
-
-    # Least-angle regression goes astray where two terms enter at once.
-    distinct = cross * (1.0 - TIE_BREAK * np.arange(len(cross)))
-    # Checking the arguments of such a small problem would take longer than solving it.
-    with config_context(skip_parameter_validation=True), warnings.catch_warnings():
-        # A degenerate column ends the path early; the coefficients up to there are exact.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        knots, _, path = lars_path_gram(
-            distinct, gram, n_samples=1, method="lasso", alpha_min=0.0, copy_X=True, copy_Gram=True
-        )
-    # A term that leaves the path keeps a rounding error, which a refit would take for a choice.
-    path[np.abs(path) <= ROUNDING * np.abs(path).max(initial=0.0)] = 0.0
-    # The path is linear between its knots.
-    return np.stack([np.interp(strengths, knots[::-1], row[::-1]) for row in path], axis=1)

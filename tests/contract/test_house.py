@@ -37,6 +37,7 @@ ROOMS = (
     "smoother",
     "tensor",
     "observation",
+    "lasso",
     "selection",
     "weakform",
     "evidence",

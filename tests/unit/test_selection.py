@@ -11,6 +11,7 @@ import pytest
 from wgsindy import selection, tensor
 from wgsindy.arrays import FloatArray, IntArray
 from wgsindy.errors import LibraryError, NotEnoughDataError
+from wgsindy.lasso import lasso_paths
 from wgsindy.libraries import library
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.recovery import first_pass_tensors, reweighted_drift, row_weights
@@ -50,13 +51,18 @@ def gram_of(rows: Rows) -> tuple[FloatArray, FloatArray]:
     return rows.design.T @ rows.design, rows.design.T @ rows.target
 
 
+def lasso_path(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> FloatArray:
+    """The path ``(S, K)`` of one problem."""
+    return lasso_paths(gram[None], cross[None], strengths[None])[0]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_lasso_path_satisfies_the_optimality_conditions(seed: int) -> None:
     # |X'(y - X c)| <= s everywhere, and = s sign(c) on the support.
     gram, cross = gram_of(noisy_system(seed=seed, noise=3.0))
     largest = np.abs(cross).max()
     strengths = largest * np.array([1.5, 1.0, 0.6, 0.2, 0.03, 1e-3, 1e-6])
-    path = selection._lasso_path(gram, cross, strengths)
+    path = lasso_path(gram, cross, strengths)
     sizes = [np.count_nonzero(c) for c in path]
     assert sizes[0] == sizes[1] == 0
     assert 0 < sizes[2] < 6  # the path has a sparse part
@@ -86,7 +92,7 @@ def test_the_lasso_path_drops_terms_that_cross_zero_and_leaves_nothing_of_them()
         gram, cross = dropping_system(seed)
         largest = np.abs(cross).max()
         strengths = largest * np.geomspace(1.0, 1e-4, 600)
-        path = selection._lasso_path(gram, cross, strengths)
+        path = lasso_path(gram, cross, strengths)
         drops += bool(((path[:-1] != 0) & (path[1:] == 0)).any())
         slopes = cross - path @ gram
         full = np.broadcast_to(strengths[:, None], path.shape)
@@ -100,7 +106,7 @@ def test_the_lasso_path_drops_terms_that_cross_zero_and_leaves_nothing_of_them()
 
 def test_a_lasso_without_penalty_is_least_squares() -> None:
     rows = noisy_system()
-    found = selection._lasso_path(*gram_of(rows), np.array([0.0]))[0]
+    found = lasso_path(*gram_of(rows), np.array([0.0]))[0]
     expected = np.linalg.lstsq(rows.design, rows.target, rcond=None)[0]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
@@ -108,14 +114,14 @@ def test_a_lasso_without_penalty_is_least_squares() -> None:
 def test_a_lasso_with_orthonormal_columns_is_soft_thresholding() -> None:
     design = orthonormal(40, 4)
     rows = Rows(design, design @ [3.0, -2.0, 1.0, 0.5], folds_of(40))
-    found = selection._lasso_path(*gram_of(rows), np.array([0.75]))[0]
+    found = lasso_path(*gram_of(rows), np.array([0.75]))[0]
     np.testing.assert_allclose(found, [2.25, -1.25, 0.25, 0.0], atol=1e-12)
 
 
 def test_terms_that_enter_together_are_all_right() -> None:
     # scikit-learn's path alone gives 1.5 and more for coefficients of 0.5 here.
     cross = np.array([1.0, -1.0, 1.0, 0.5, 1.0])
-    found = selection._lasso_path(np.eye(5), cross, np.array([0.5, 0.25, 0.0]))
+    found = lasso_path(np.eye(5), cross, np.array([0.5, 0.25, 0.0]))
     expected = np.array([[0.5, -0.5, 0.5, 0, 0.5], [0.75, -0.75, 0.75, 0.25, 0.75], cross.tolist()])
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
