@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from wgsindy.cli.console import console, parse_seeds, run, save_figure, say, show
+from wgsindy.cli.console import console, parse_seeds, run, say, show
 from wgsindy.errors import CampaignError
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ SeedsOption = Annotated[str, typer.Option(help="Seeds as FIRST:LAST, last one ex
 OwnSeedsOption = Annotated[
     str | None, typer.Option("--seeds", help="Seeds as FIRST:LAST instead of the usual ones.")
 ]
-SystemsOption = Annotated[list[str] | None, typer.Option("--system", help="Only these.")]
+SystemsOption = Annotated[
+    list[str] | None, typer.Option("--system", help="Only this one; repeat for more.")
+]
 JobsOption = Annotated[int, typer.Option(help="Cases at a time.")]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Two seeds, few systems: a look.")]
 
@@ -87,7 +89,7 @@ def run_experiment(name: str, scope: Scope, jobs: int, out: Path) -> None:
     """Run what is missing of an experiment, print its tables, write tables and figures."""
     from wgsindy.bench.experiments import EXPERIMENTS
     from wgsindy.display.pages import PAGES
-    from wgsindy.display.style import page_style
+    from wgsindy.display.style import page_style, save_picture
 
     experiment = EXPERIMENTS[name]
     cases = experiment.cases(scope)
@@ -98,7 +100,7 @@ def run_experiment(name: str, scope: Scope, jobs: int, out: Path) -> None:
         with page_style():
             content = PAGES[name](lines)
             for key, figure in content.figures.items():
-                save_figure(figure, out / f"{key}.png")
+                save_picture(figure, out / f"{key}.png", dpi=150)
         _show_and_write(content, out)
     say(f"{name}: {len(cases)} cases in {seconds:.0f} s; lines, tables and figures in {out}/")
 

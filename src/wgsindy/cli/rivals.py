@@ -14,11 +14,13 @@ from wgsindy.cli.bench import (
     SystemsOption,
     bench,
 )
-from wgsindy.cli.console import console, parse_seeds, run, save_figure, say, show
+from wgsindy.cli.console import console, parse_seeds, run, say, show
 
 __all__ = ["bench"]  # with the commands of this module
 
-MethodsOption = Annotated[list[str] | None, typer.Option("--method", help="Only these.")]
+MethodsOption = Annotated[
+    list[str] | None, typer.Option("--method", help="Only this one; repeat for more.")
+]
 PythonOption = Annotated[
     list[str] | None,
     typer.Option("--python", help="Interpreter with the rivals: PATH, or METHOD=PATH for one."),
@@ -76,6 +78,7 @@ def bench_match(
     """
     from wgsindy.bench import match, peers
     from wgsindy.display.curves import plot_match
+    from wgsindy.display.style import save_picture
     from wgsindy.display.tables import match_grid
     from wgsindy.files import write_atomically
 
@@ -88,5 +91,5 @@ def bench_match(
     grid = match_grid(curves, f"Share of exact matches of the drift's terms, seeds {seeds}")
     show(grid)
     write_atomically(out / "match.md", grid.markdown())
-    save_figure(plot_match(curves), out / "match.png")
+    save_picture(plot_match(curves), out / "match.png", dpi=150)
     say(f"Wrote match.md and match.png to {out}/")
