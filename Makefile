@@ -38,6 +38,8 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: pyproject.toml $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable .
+	@# Also where Python may not write bytecode itself (PYTHONDONTWRITEBYTECODE): half a second a start.
+	$(BIN)/python -m compileall -q src
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed

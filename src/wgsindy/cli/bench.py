@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wgsindy.cli.console import parse_seeds, run, save_figure, say, show
+from wgsindy.cli.console import parse_seeds, run, say, show
 from wgsindy.errors import CampaignError
 
 if TYPE_CHECKING:
+    from wgsindy.bench.campaign import Line
     from wgsindy.bench.scope import Scope
-    from wgsindy.display.pages import Content
+    from wgsindy.display.pages import Build
 
 bench = typer.Typer(help="Benchmarks on systems whose equations are known.", no_args_is_help=True)
 
@@ -24,7 +25,9 @@ SeedsOption = Annotated[str, typer.Option(help="Seeds as FIRST:LAST, last one ex
 OwnSeedsOption = Annotated[
     str | None, typer.Option("--seeds", help="Seeds as FIRST:LAST instead of the usual ones.")
 ]
-SystemsOption = Annotated[list[str] | None, typer.Option("--system", help="Only these.")]
+SystemsOption = Annotated[
+    list[str] | None, typer.Option("--system", help="Only this one; repeat for more.")
+]
 JobsOption = Annotated[int, typer.Option(help="Cases at a time.")]
 SchedulerOption = Annotated[
     str | None,
@@ -93,7 +96,6 @@ def run_experiment(
     """Run what is missing of an experiment, print its tables, write tables and figures."""
     from wgsindy.bench.experiments import EXPERIMENTS
     from wgsindy.display.pages import PAGES
-    from wgsindy.display.style import page_style
 
     experiment = EXPERIMENTS[name]
     cases = experiment.cases(scope)
@@ -102,18 +104,19 @@ def run_experiment(
     lines = run(name, cases, experiment.work, path, jobs, scheduler)
     seconds = time.perf_counter() - started
     if name in PAGES:
-        with page_style():
-            content = PAGES[name](lines)
-            for key, figure in content.figures.items():
-                save_figure(figure, out / f"{key}.png")
-        show_and_write(content, out)
+        show_page(PAGES[name], lines, out)
     say(f"{name}: {len(cases)} cases in {seconds:.0f} s; lines, tables and figures in {out}/")
 
 
-def show_and_write(content: Content, out: Path) -> None:
-    """Print the tables of a page and write them to files."""
+def show_page(build: Build, lines: Sequence[Line], out: Path) -> None:
+    """Print the tables of a page, and write tables and figures to files."""
+    from wgsindy.display.style import page_style, save_picture
     from wgsindy.files import write_atomically
 
+    with page_style():
+        content = build(lines)
+        for key, figure in content.figures.items():
+            save_picture(figure, out / f"{key}.png", dpi=150)
     show(*content.grids.values())
     for sentence in content.sentences.values():
         say(sentence)
@@ -212,6 +215,6 @@ def bench_table(
     started = time.perf_counter()
     title, path = f"table, recipe {name}", out / "table.jsonl"
     lines = run(title, cases, table.run_case, path, jobs, scheduler)
-    show_and_write(build(lines), out)
+    show_page(build, lines, out)
     say("* above the paper's 95 % interval")
     say(f"{len(cases)} cases in {time.perf_counter() - started:.0f} s; lines and table in {out}/")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.padding import Padding
@@ -66,11 +66,6 @@ def show(*grids: Grid) -> None:
     wide = Console(width=max(console.width, WIDE))
     for grid in grids:
         wide.print(grid.terminal())
-
-
-def save_figure(figure: Any, path: Path) -> None:
-    """Draw a figure into a file."""
-    figure.savefig(path, dpi=150)
 
 
 def run(

@@ -14,13 +14,15 @@ from wgsindy.cli.bench import (
     SeedsOption,
     SystemsOption,
     bench,
-    show_and_write,
+    show_page,
 )
-from wgsindy.cli.console import console, parse_seeds, run, save_figure, say, show
+from wgsindy.cli.console import console, parse_seeds, run, say, show
 
 __all__ = ["bench"]  # with the commands of this module
 
-MethodsOption = Annotated[list[str] | None, typer.Option("--method", help="Only these.")]
+MethodsOption = Annotated[
+    list[str] | None, typer.Option("--method", help="Only this one; repeat for more.")
+]
 PythonOption = Annotated[
     list[str] | None,
     typer.Option("--python", help="Interpreter with the rivals: PATH, or METHOD=PATH for one."),
@@ -45,18 +47,13 @@ def bench_speed(
     """
     from wgsindy.bench import peers, speed
     from wgsindy.display.pages.speed import build
-    from wgsindy.display.style import page_style
 
     pythons = peers.interpreters(python or [])
     rivals = peers.installed(speed.RIVALS, pythons)
     work = partial(speed.run_case, pythons=pythons)
     cases = speed.speed_cases(rivals, quick=quick)
     lines = run("speed", cases, work, out / "speed.jsonl", jobs=1)
-    with page_style():
-        content = build(lines)
-        for name, figure in content.figures.items():
-            save_figure(figure, out / f"{name}.png")
-    show_and_write(content, out)
+    show_page(build, lines, out)
     for rival in set(speed.RIVALS) - set(rivals):
         say(f"{rival} is not installed and was not timed; --python names an interpreter with it.")
 
@@ -109,6 +106,7 @@ def bench_match(
     """
     from wgsindy.bench import match, peers
     from wgsindy.display.curves import plot_match
+    from wgsindy.display.style import save_picture
     from wgsindy.display.tables import match_grid
     from wgsindy.files import write_atomically
 
@@ -121,5 +119,5 @@ def bench_match(
     grid = match_grid(curves, f"Share of exact matches of the drift's terms, seeds {seeds}")
     show(grid)
     write_atomically(out / "match.md", grid.markdown())
-    save_figure(plot_match(curves), out / "match.png")
+    save_picture(plot_match(curves), out / "match.png", dpi=150)
     say(f"Wrote match.md and match.png to {out}/")
