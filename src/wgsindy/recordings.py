@@ -19,7 +19,9 @@ import numpy as np
 from wgsindy.arrays import BoolArray, FloatArray, IntArray, frozen
 from wgsindy.errors import DataError
 
-CHUNK_SIZE = 4096  # 64 kernels x 4096 samples of float64 are 2 MiB, and calls cost little beside them
+CHUNK_SIZE = (
+    4096  # 64 kernels x 4096 samples of float64 are 2 MiB, and calls cost little beside them
+)
 SECTION_SIZE = 32_768  # samples: few enough to be held, enough to be worth handing over
 LOOK_AHEAD = 2  # samples behind a section: the end of its last increment, and of the one after
 
