@@ -14,7 +14,6 @@ import numpy as np
 
 from wgsindy.arrays import BoolArray, FloatArray, IntArray
 
-TIE_BREAK = 1e-11
 DEGENERATE = 1e-14  # what a term must have left that the terms in the model do not explain
 MOST_KNOTS = 500  # rounding can lead a degenerate problem in circles
 
@@ -28,8 +27,6 @@ def lasso_paths(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> F
     Terms that are not in the model are exactly zero. A term that the terms in the model explain
     is left out for good.
     """
-    # Which of two terms comes in first must not be left to rounding.
-    cross = cross * (1.0 - TIE_BREAK * np.arange(cross.shape[1]))
     tableau, sign, barred = gram.copy(), np.zeros_like(cross), np.zeros(cross.shape, dtype=bool)
     problems, last = np.arange(len(cross)), strengths.min(axis=1)
     strength = np.full(len(cross), np.inf)
