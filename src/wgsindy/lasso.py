@@ -14,7 +14,6 @@ import numpy as np
 
 from wgsindy.arrays import BoolArray, FloatArray, IntArray
 
-TIE_BREAK = 1e-11
 DEGENERATE = 1e-14  # what a term must have left that the terms in the model do not explain
 MOST_KNOTS = 500  # rounding can lead a degenerate problem in circles
 
@@ -28,22 +27,19 @@ def lasso_paths(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> F
     Terms that are not in the model are exactly zero. A term that the terms in the model explain
     is left out for good.
     """
-    # Which of two terms comes in first must not be left to rounding.
-    cross = cross * (1.0 - TIE_BREAK * np.arange(cross.shape[1]))
-    paths = np.zeros((*strengths.shape, cross.shape[1]))
     tableau, sign, barred = gram.copy(), np.zeros_like(cross), np.zeros(cross.shape, dtype=bool)
     problems, last = np.arange(len(cross)), strengths.min(axis=1)
-    strength = np.full((len(cross), 1), np.inf)
+    strength = np.full(len(cross), np.inf)
+    pieces = []
     for _ in range(MOST_KNOTS):
         active = sign != 0
-        fit, slope = np.moveaxis(tableau @ np.stack([cross * active, sign], axis=2), 2, 0)
-        # Written down to the end: the next knot corrects what is beyond it.
-        solution = (fit * active)[:, None] - strengths[:, :, None] * (slope * active)[:, None]
-        np.copyto(paths, solution, where=(strengths <= strength)[:, :, None])
+        both = tableau @ np.stack([cross * active, sign], axis=2)
+        fit, slope = both[..., 0], both[..., 1]
+        pieces.append((strength, fit * active, slope * active))
         knots = _knots(sign, ~(active | barred), cross - fit, fit, slope)
         kind, term = np.divmod(knots.reshape(len(cross), -1).argmax(axis=1), cross.shape[1])
-        strength = np.minimum(strength, knots[problems, kind, term][:, None])
-        going = strength[:, 0] > last
+        strength = np.minimum(strength, knots[problems, kind, term])
+        going = strength > last
         if not going.any():
             break
         explained = (kind < 2) & (tableau[problems, term, term] < DEGENERATE)
@@ -51,7 +47,10 @@ def lasso_paths(gram: FloatArray, cross: FloatArray, strengths: FloatArray) -> F
         turning = np.flatnonzero(going & ~explained)
         sign[turning, term[turning]] = _SIGN_AFTER[kind[turning]]
         _pivot(tableau, turning, term[turning])
-    return paths
+    starts, fits, slopes = (np.stack(parts) for parts in zip(*pieces, strict=True))
+    piece = np.count_nonzero(strengths <= starts[1:, :, None], axis=0)
+    at = problems[:, None]
+    return np.asarray(fits[piece, at] - strengths[:, :, None] * slopes[piece, at])
 
 
 def _knots(

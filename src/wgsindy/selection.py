@@ -17,8 +17,8 @@ from wgsindy.recipes import Recipe
 
 PILOT_RIDGE = 1e-6
 PILOT_FLOOR = 1e-3
-PATH_POINTS = 60
-PATH_DEPTH = 1e-4  # smallest penalty tried, relative to the one that kills every term
+# Penalties tried, relative to the one that kills every term.
+PATH = np.geomspace(1.0, 1e-4, 60)
 
 
 @dataclass(frozen=True)
@@ -143,16 +143,16 @@ def _lasso_cv(rows: Rows, system: Normalised, penalties: FloatArray, slack: floa
     scaled = rows.design / (system.column_norm * penalties)
     target = rows.target / system.target_norm
     n_folds = int(rows.folds.max()) + 1
-    members = [rows.folds == fold for fold in range(n_folds)]
-    gram = np.stack([scaled[member].T @ scaled[member] for member in members])
-    cross = np.stack([scaled[member].T @ target[member] for member in members])
+    members = [np.flatnonzero(rows.folds == fold) for fold in range(n_folds)]
+    held_out = [(scaled[member], target[member]) for member in members]
+    gram = np.stack([part.T @ part for part, _ in held_out])
+    cross = np.stack([part.T @ aim for part, aim in held_out])
     total_gram, total_cross = gram.sum(axis=0), cross.sum(axis=0)
-    strongest = np.abs(total_cross).max()
-    strengths = strongest * np.geomspace(1.0, PATH_DEPTH, PATH_POINTS)
+    strengths = np.abs(total_cross).max() * PATH
     if n_folds == 1:  # nothing to hold out: no reason to prefer any model to the fullest
         return lasso_paths(gram, cross, strengths[None, -1:])[0, 0] / penalties
     # All data are one more problem, for the answer: a hold-out of nothing.
-    kept = np.append([1.0 - member.mean() for member in members], 1.0)
+    kept = np.append([1.0 - len(member) / len(target) for member in members], 1.0)
     paths = lasso_paths(
         np.concatenate([total_gram - gram, total_gram[None]]),
         np.concatenate([total_cross - cross, total_cross[None]]),

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from wgsindy import tensor
-from wgsindy.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.arrays import BoolArray, FloatArray, IntArray, Scratch
 from wgsindy.engine import SERIAL, Engine, reduce
 from wgsindy.libraries import Basis, Frame
 from wgsindy.observation import observation_noise
@@ -27,6 +27,8 @@ from wgsindy.survey import Cloud, survey
 # Of a chunk that one smoother serves, and of the library on it (n, K), make (n, C); both are best
 # laid out column by column, which is how everything is computed.
 Columns = Callable[[Chunk, FloatArray], FloatArray]
+
+_scratch = Scratch()
 
 
 @dataclass(frozen=True)
@@ -146,10 +148,16 @@ class WeakForm:
         def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
             rate = (chunk.increments.T / (scale[:, None] * chunk.dt)).T
             square = tensor.outer_entries(rate) * chunk.dt[:, None]
-            products = theta.T[left]
-            products *= theta.T[right]
+            found = _scratch.take("columns", sum(widths.values()), len(theta))
+            others, products = np.split(found, [-len(left)])
+            np.concatenate([theta.T, rate.T, square.T], out=others)
+            factor = _scratch.take("factor", *products.shape)
+            # Any mode but "raise" writes to its place at once.
+            np.take(theta.T, left, axis=0, out=products, mode="clip")
+            np.take(theta.T, right, axis=0, out=factor, mode="clip")
+            products *= factor
             products *= chunk.dt
-            return np.concatenate([theta, rate, square, products.T], axis=1)
+            return found.T
 
         widths = {"design": len(self.basis), "rate": d, "square": d * (d + 1) // 2}
         widths["products"] = len(left)

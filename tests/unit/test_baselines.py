@@ -29,6 +29,7 @@ from wgsindy.estimator import WGSINDy
 from wgsindy.generator import Generator
 from wgsindy.libraries import library
 from wgsindy.recipes import NAIVE, PAPER
+from wgsindy.recordings import CHUNK_SIZE
 from wgsindy.trajectories import Trajectories
 
 FITS = [pytest.param(baseline.fit, id=name) for name, baseline in BASELINES.items()]
@@ -269,7 +270,7 @@ def test_a_long_path_comes_in_small_blocks() -> None:
     data = Trajectories([np.arange(20000.0)], 1.0)
     sizes = [len(states) for states, _ in windows(data)]
     assert sum(sizes) == (20000 - 1 - STEPS) // (STEPS // 2) + 1
-    assert max(sizes) * STEPS <= 2048
+    assert max(sizes) * STEPS <= CHUNK_SIZE
 
 
 def test_weak_rows_match_their_definition() -> None:

@@ -126,6 +126,35 @@ def test_terms_that_enter_together_are_all_right() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+def test_problems_side_by_side_are_solved_as_if_alone() -> None:
+    # Some paths have drops and are long, others end after one knot: none may disturb another.
+    systems = [dropping_system(seed) for seed in range(20)]
+    gram, cross = (np.stack(parts) for parts in zip(*systems, strict=True))
+    depth = np.geomspace(1e-4, 0.9, 20)[:, None]
+    strengths = np.abs(cross).max(axis=1)[:, None] * np.geomspace(1.0, depth, 30, axis=2)[:, 0]
+    together = lasso_paths(gram, cross, strengths)
+    for b in range(20):
+        alone = lasso_path(gram[b], cross[b], strengths[b])
+        np.testing.assert_allclose(together[b], alone, rtol=1e-12, atol=1e-14)
+        assert ((together[b] != 0) == (alone != 0)).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_term_that_others_explain_is_left_out_and_the_rest_is_optimal(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    design = rng.standard_normal((40, 5))
+    design[:, 2] = design[:, 0] - design[:, 1]
+    design[:, 4] = -3.0 * design[:, 0]
+    design /= np.linalg.norm(design, axis=0)
+    target = design @ [1.0, 0.5, 0.8, 0.3, -0.4] + 0.1 * rng.standard_normal(40)
+    gram, cross = gram_of(Rows(design, target, folds_of(40)))
+    strengths = np.abs(cross).max() * np.geomspace(1.0, 1e-6, 40)
+    path = lasso_path(gram, cross, strengths)
+    slopes = cross - path @ gram
+    assert (np.abs(slopes) <= strengths[:, None] + 1e-9 * strengths[0]).all()
+    assert (np.count_nonzero(path, axis=1) <= 3).all()
+
+
 def test_equal_penalties_give_the_plain_lasso_whatever_their_size() -> None:
     # The strengths tried are relative to the one that kills every term, so a common factor of
     # all penalties drops out.
