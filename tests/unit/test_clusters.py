@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -57,8 +58,14 @@ def shared(cluster: LocalCluster) -> Iterator[Client]:
 
 
 @pytest.fixture
-def client(shared: Client) -> Client:
-    shared.wait_for_workers(2, timeout=60)  # after a test that killed one
+def client(shared: Client, cluster: LocalCluster) -> Client:
+    """Wait for the replacement of a worker that the test before has killed."""
+    shared.wait_for_workers(2, timeout=120)
+    deadline = time.monotonic() + 60
+    # A nanny replaces no worker that dies while the nanny still counts it as starting.
+    while any(nanny.status.name != "running" for nanny in cluster.workers.values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     return shared
 
 
