@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wgsindy.errors import DataError
 from wgsindy.files.frames import is_column, table_of_frame
 from wgsindy.files.sheets import HEAD_ROWS, Wanted
 from wgsindy.files.stores import tables_of_arrays
@@ -47,17 +48,23 @@ def _is_future(value: Any) -> bool:
 
 
 def _fetched(futures: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return what a cluster holds already; a worker lends its place to others meanwhile."""
-    from distributed import Future, get_worker, worker_client
+    """Return what a cluster holds already.
+
+    Raises
+    ------
+    DataError
+        On a worker, where a task that waits for what others hold may wait for ever.
+    """
+    from distributed import get_worker
 
     try:
         get_worker()
     except ValueError:
         return {key: future.result() for key, future in futures.items()}
-    with worker_client() as client:
-        # On their way they have lost the client that they belonged to.
-        own = [Future(future.key, client) for future in futures.values()]
-        return dict(zip(futures, client.gather(own), strict=True))
+    raise DataError(
+        "a persisted Dask collection can be read here, but not by workers; stream the collection "
+        "as it was before persist()."
+    )
 
 
 def _tasks(optimized: Any) -> list[Task]:
