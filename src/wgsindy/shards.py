@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wgsindy.arrays import FloatArray, IntArray
 from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.recordings import Values
 
 Clock = NDArray[Any] | float  # times of samples, numbers or datetime64; or the step between them
 
@@ -96,6 +97,41 @@ def pieces_of(shards: Sequence[Shard], run: int = 0) -> Iterator[Found]:
                 run += int(begun and key != before)
                 begun, before = True, key
                 yield Found(number, key, Piece(run, states, clock).cut(rows))
+
+
+@dataclass(frozen=True)
+class ReplacedShard:
+    """The blocks of ``shard`` with one coordinate replaced by a function of it."""
+
+    shard: Shard
+    column: int
+    values: Values
+
+    def blocks(self) -> Iterator[Block]:
+        for block in self.shard.blocks():
+            states = _as_states(block.states).copy()  # it may be the caller's own
+            states[:, self.column] = self.values(states[:, self.column])
+            yield block._replace(states=states)
+
+
+@dataclass(frozen=True)
+class ThinnedShard:
+    """One sample in ``every`` of each run; ``before`` are samples of the first run elsewhere."""
+
+    shard: Shard
+    every: int
+    before: int
+
+    def blocks(self) -> Iterator[Block]:
+        run, seen = 0, self.before
+        for found in pieces_of([self.shard]):
+            if found.piece.run != run:
+                run, seen = found.piece.run, 0
+            thin = found.piece.cut(slice(-seen % self.every, None, self.every))
+            clock = thin.clock * self.every if isinstance(thin.clock, float) else thin.clock
+            group, name = found.key
+            yield Block(thin.states, clock, name, group)
+            seen += len(found.piece.states)
 
 
 def steps_of(times: NDArray[Any]) -> FloatArray:

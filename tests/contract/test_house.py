@@ -56,6 +56,7 @@ ROOMS = (
     "generator",
     "alternatives",
     "auto",
+    "monotone",
     "changes",
     "diagnostics",
     "recovery",

@@ -32,6 +32,8 @@ LONG_STEP = 0.1  # share of the way back to rest that one step covers
 def moving(chunk: Chunk) -> Chunk:
     """Leave out samples that repeat."""
     kept = chunk.increments.any(axis=1)
+    if kept.all():
+        return chunk
     return Chunk(chunk.states[kept], chunk.increments[kept], chunk.dt[kept], chunk.trajectory[kept])
 
 
