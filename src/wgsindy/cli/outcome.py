@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from wgsindy.changes import Change
     from wgsindy.diagnostics import Diagnostics
     from wgsindy.generator import Generator
-    from wgsindy.trajectories import Trajectories
+    from wgsindy.recordings import Recording
 
 MODEL, FITTED_MODEL, REPORT, TABLE = (
     "model.json",
@@ -43,7 +43,7 @@ class Outcome:
     heading: str
     remarks: tuple[Remark, ...]
     changes: tuple[Change, ...]
-    data: Trajectories
+    data: Recording
     fitted: Generator
     generator: Generator
     diagnostics: Diagnostics
@@ -57,6 +57,7 @@ class Outcome:
 
 def write(outcome: Outcome, folder: Path, *, title: str, command: str, shown: bool) -> None:
     """Write all files of a fit into an empty folder."""
+    from wgsindy.display.excerpt import excerpt
     from wgsindy.display.fitted import coefficients_csv, fit_figures
     from wgsindy.display.report import write_report
     from wgsindy.display.style import page_style, save_picture
@@ -67,8 +68,8 @@ def write(outcome: Outcome, folder: Path, *, title: str, command: str, shown: bo
         outcome.fitted.save(folder / FITTED_MODEL)
     (folder / TABLE).write_text(coefficients_csv(outcome.generator.coefficients))
     with stage("drawing", shown=shown), page_style():
-        weak = weak_fields(outcome.diagnostics.findings)
-        for name, figure in fit_figures(outcome.fitted, outcome.data, weak).items():
+        weak, drawn = weak_fields(outcome.diagnostics.findings), excerpt(outcome.data)
+        for name, figure in fit_figures(outcome.fitted, drawn, weak).items():
             save_picture(figure, folder / f"{name}.png", dpi=150)
     notes = [remark.sentence for remark in outcome.remarks]
     if outcome.changes:
@@ -77,7 +78,7 @@ def write(outcome: Outcome, folder: Path, *, title: str, command: str, shown: bo
         write_report(
             folder / REPORT,
             outcome.fitted,
-            outcome.data,
+            drawn,
             outcome.diagnostics,
             title=title,
             command=command,
