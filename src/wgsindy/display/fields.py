@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wgsindy import metrics, symbolic, tensor
 from wgsindy.arrays import FloatArray
-from wgsindy.display.excerpt import States
+from wgsindy.display.digest import States
 from wgsindy.errors import DataError
 from wgsindy.generator import Generator
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wgsindy import symbolic, tensor
-from wgsindy.display.excerpt import States
+from wgsindy.display.digest import States
 from wgsindy.display.fields import (
     Window,
     colour_range,

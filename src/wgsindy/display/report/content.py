@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from wgsindy.diagnostics import Diagnostics
-from wgsindy.display.excerpt import Excerpt
+from wgsindy.display.digest import Digest
 from wgsindy.findings import Verdict
 from wgsindy.generator import Generator
 
@@ -61,7 +61,7 @@ def capitalised(text: str, names: Collection[str] = ()) -> str:
     return text if text.split(" ", 1)[0] in names else text[:1].upper() + text[1:]
 
 
-def data_facts(shown: Excerpt, unit: str) -> list[Fact]:
+def data_facts(shown: Digest, unit: str) -> list[Fact]:
     """How much there is of what; ``unit`` of time, if it is known."""
     after = f" {unit}" if unit else ""
     data, (briefest, widest) = shown.whole, shown.steps

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wgsindy.arrays import BoolArray, FloatArray
-from wgsindy.display.excerpt import States
+from wgsindy.display.digest import States
 from wgsindy.display.grid import percent
 from wgsindy.display.report.fieldplots import half_widths
 from wgsindy.display.report.picture import (

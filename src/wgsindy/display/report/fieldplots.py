@@ -9,7 +9,7 @@ import numpy as np
 
 from wgsindy import symbolic, tensor
 from wgsindy.arrays import FloatArray
-from wgsindy.display.excerpt import States
+from wgsindy.display.digest import States
 from wgsindy.display.fields import colour_range, field_scales, field_values
 from wgsindy.display.report.picture import (
     OBSERVED,

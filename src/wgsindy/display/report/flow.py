@@ -8,7 +8,7 @@ import numpy as np
 
 from wgsindy import tensor
 from wgsindy.arrays import FloatArray
-from wgsindy.display.excerpt import States
+from wgsindy.display.digest import States
 from wgsindy.display.report.durations import duration
 from wgsindy.display.report.picture import (
     DENSITY_COLOURS,

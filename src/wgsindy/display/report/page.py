@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from wgsindy import __version__, modelfile
 from wgsindy.diagnostics import Diagnostics
-from wgsindy.display.excerpt import Excerpt
+from wgsindy.display.digest import Digest
 from wgsindy.display.report import content, formulas
 from wgsindy.display.report.checks import rehearsal_pictures, residual_pictures
 from wgsindy.display.report.content import Origin
@@ -54,7 +54,7 @@ class Replay:
 
 def render(
     generator: Generator,
-    data: Excerpt,
+    data: Digest,
     diagnostics: Diagnostics,
     origin: Origin,
     *,
@@ -121,7 +121,7 @@ class Written:
         )
 
 
-def rests_of(generator: Generator, data: Excerpt, diagnostics: Diagnostics) -> list[Rest]:
+def rests_of(generator: Generator, data: Digest, diagnostics: Diagnostics) -> list[Rest]:
     """Residuals of every coordinate, as numbers and as pictures."""
     found = residuals(generator, data.paths, diagnostics, share=data.share)
     memory = found.autocorrelation()
@@ -135,7 +135,7 @@ def rests_of(generator: Generator, data: Excerpt, diagnostics: Diagnostics) -> l
     return rests
 
 
-def play(generator: Generator, data: Excerpt, random_state: int, unit: str) -> Replay:
+def play(generator: Generator, data: Digest, random_state: int, unit: str) -> Replay:
     """Simulate; equations that cannot be simulated are a finding, not an error of the report."""
     try:
         rehearsal = rehearse(generator, data.paths, random_state)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.arrays import FloatArray
-from wgsindy.display.excerpt import States
+from wgsindy.display.digest import States
 from wgsindy.display.fields import Window
 from wgsindy.metrics import GRID_RANGE
 

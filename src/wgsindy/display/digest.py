@@ -1,4 +1,4 @@
-"""The part of the data that a report draws: all of them in memory, an even excerpt of a stream."""
+"""What a report draws of data: all that is in memory, some of a stream, from one reading."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class States(Protocol):
 
 
 @dataclass(frozen=True)
-class Excerpt:
+class Digest:
     """What pictures and comparisons are made from.
 
     ``whole`` are the data; ``states (n, d)`` some of all of them, evenly taken; ``paths`` stretches
@@ -71,16 +71,16 @@ class Excerpt:
         )
 
 
-def excerpt(data: Recording | Excerpt) -> Excerpt:
-    """Take an excerpt in one reading; of data in memory, all of them."""
-    if isinstance(data, Excerpt):
+def digest(data: Recording | Digest) -> Digest:
+    """Read the data once and keep what is drawn; of data in memory, all of them."""
+    if isinstance(data, Digest):
         return data
     in_memory = isinstance(data, Trajectories)
     step = LookPass(data, 0 if in_memory else MOST)
     seen = reduce(step, data)
     paths = data if isinstance(data, Trajectories) else seen.paths(data.names)
     few = in_memory or data.n_increments <= MOST
-    return Excerpt(
+    return Digest(
         data,
         paths.states if few else seen.sample(),
         paths,
