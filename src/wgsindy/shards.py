@@ -159,8 +159,10 @@ def _as_clock(clock: ArrayLike) -> Clock:
     array = np.asarray(clock)
     if array.dtype.kind not in "iufM":
         raise DataError(f"times or dt must be numbers or timestamps, got {array.dtype}.")
-    if array.dtype.kind == "u":
-        array = array.astype(np.int64)  # unsigned numbers cannot go back
+    if array.dtype.kind in "iu":
+        array = array.astype(np.int64)  # small integers overflow, unsigned ones cannot go back
+    elif array.dtype.kind == "f":
+        array = array.astype(np.float64)  # steps between short floats would be rounded
     return float(array) if array.ndim == 0 else array
 
 
@@ -168,6 +170,8 @@ def _groups(trajectory: Any, n: int) -> Iterator[tuple[Hashable, slice]]:
     """Yield the id and the rows of each run of equal ids."""
     if not n:
         return
+    if isinstance(trajectory, list):
+        trajectory = np.array(trajectory, dtype=object)
     if not (isinstance(trajectory, np.ndarray) and trajectory.ndim):
         yield trajectory, slice(0, n)
         return

@@ -12,6 +12,7 @@ import numpy as np
 
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.array_sheets import ArraySheet, GivenArray, Hdf5Arrays, NpyArrays, ZarrArrays
+from wgsindy.files.clock import epoch_told, epoch_unit
 from wgsindy.files.naming import state_names
 from wgsindy.files.notes import Note, warn_of
 from wgsindy.files.parquet_sheets import ParquetSheet
@@ -19,6 +20,7 @@ from wgsindy.files.reading import as_list, checked_dt, tell_roles
 from wgsindy.files.roles import find_roles
 from wgsindy.files.sheets import Sheet, Wanted
 from wgsindy.files.sources import expanded, is_zarr
+from wgsindy.files.table import Table
 from wgsindy.files.text_sheets import TextSheet
 from wgsindy.files.tracks import require_columns
 from wgsindy.shards import Block, Shard
@@ -38,7 +40,8 @@ def stream(
 
     Memory does not grow with the number of samples. Nothing is mended, as :func:`wgsindy.read`
     would: rows are in order, trajectory after trajectory, and every value is there. Times are used
-    as they are; steps between timestamps are in seconds. All is read once to be checked.
+    as they are; steps between timestamps, or counts since 1970, are in seconds. All is read once
+    to be checked.
 
     Parameters
     ----------
@@ -114,14 +117,25 @@ def streamed(
     coordinates, _ = state_names(first, roles.states, names, (), notes)
     tell_roles(roles, roles.states, notes)
     clock = roles.time if dt is None else None
+    epoch = _epoch(first, clock, notes)
     shards: list[Shard] = []
     for group, sheet in enumerate(sheets):
-        wanted = Wanted(roles.states, clock, roles.trajectory, dt, group)
+        wanted = Wanted(roles.states, clock, roles.trajectory, dt, group, epoch)
         table = sheet.head() if group else first
         for name in wanted.columns:
             table.resolve(name)
         shards += sheet.shards(wanted)
     return Streamed(Stream(shards, names=coordinates), tuple(notes))
+
+
+def _epoch(table: Table, clock: str | None, notes: list[Note]) -> str | None:
+    """Unit of times that count since 1970 and are no timestamps yet."""
+    if clock is None or table.columns[clock].dtype.kind not in "iuf":
+        return None
+    found = epoch_unit(table.columns[clock])
+    if found is not None:
+        notes.append(Note("choice", 1, f"time: {epoch_told(clock, found, 's')}."))
+    return found
 
 
 def bytes_on_disk(sources: Sequence[str]) -> int:
