@@ -60,7 +60,10 @@ class Alternative(NamedTuple):
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fit by single increments, with what it was made from; ``basis`` in physical terms."""
+    """A fit by single increments, with what it was made from; ``basis`` in physical terms.
+
+    ``known`` are its alternatives, if they have been looked for.
+    """
 
     data: Recording
     basis: Basis
@@ -68,6 +71,7 @@ class Fitted:
     recipe: Recipe
     fit: SharpFit
     engine: Engine = SERIAL
+    known: tuple[Alternative, ...] | None = None
 
     def alternatives(self) -> list[Alternative]:
         """Every larger library that is tried, the most preferred first.
@@ -75,6 +79,8 @@ class Fitted:
         A sine is close to a cubic: another kind of term must be better than a degree by as much
         as it must be better than nothing.
         """
+        if self.known is not None:
+            return list(self.known)
         found = []
         fresh = replace(self)  # its sums go with it
         for name, terms in self._candidates():

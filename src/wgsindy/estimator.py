@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from wgsindy import recipes
 from wgsindy.alternatives import Fitted
 from wgsindy.arrays import FloatArray, frozen
-from wgsindy.auto import Chosen, chosen_library
+from wgsindy.auto import Chosen, chosen_and_fitted
 from wgsindy.diagnostics import Diagnostics, Examination, diagnose, warn_of_samples
 from wgsindy.engine import Engine, Threads
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
@@ -92,26 +92,27 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         _check_integer("random_state", self.random_state, 0, 2**32 - 1)
         _check_integer("threads", self.threads, 1, 4096)
         recipe = recipes.get(self.recipe)
-        self.library_, described = self._candidates(data)
+        (self.library_, described), known = self._candidates(data)
         basis = self.library_.bind(data.names)
         if data.n_increments < len(basis):
             raise NotEnoughDataError(
                 f"{data.n_increments} increments cannot determine {len(basis)} terms a field; "
                 "give more data or a smaller library."
             )
-        fit = self._fit_samples if recipe.rows == "samples" else self._fit_rows
+        by_samples = partial(self._fit_samples, known=known)
+        fit = by_samples if recipe.rows == "samples" else self._fit_rows
         info = _info(data, recipe, described)
         self.generator_, self.examination_ = fit(data, basis, recipe, info)
         self.n_features_in_ = data.dimension
         self.__dict__.pop("diagnostics_", None)  # of an earlier fit
         return self
 
-    def _candidates(self, data: Recording) -> Chosen:
+    def _candidates(self, data: Recording) -> tuple[Chosen, Fitted | None]:
         if isinstance(self.library, str) and self.library == AUTO:
             _check_length(data)
-            return chosen_library(data, engine=self._engine)
+            return chosen_and_fitted(data, engine=self._engine)
         name = self.library if isinstance(self.library, str) else "formulas"
-        return Chosen(library(self.library), name)
+        return Chosen(library(self.library), name), None
 
     @property
     def _engine(self) -> Engine:
@@ -143,13 +144,21 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         )
 
     def _fit_samples(
-        self, data: Recording, basis: Basis, recipe: Recipe, info: Info
+        self, data: Recording, basis: Basis, recipe: Recipe, info: Info, known: Fitted | None
     ) -> tuple[Generator, Examination]:
-        """Fit every increment on its own."""
-        cloud = survey(data, standardise=recipe.standardise, engine=self._engine)
+        """Fit every increment on its own, unless the choice of the library has done so."""
+        fitted = known if known is not None and known.recipe == recipe else None
+        cloud = (
+            survey(data, standardise=recipe.standardise, engine=self._engine)
+            if fitted is None
+            else fitted.cloud
+        )
         _check_length(data)
         warn_of_samples(cloud, data.names, dropped=True)
-        fit = recover_sharp(data, basis, cloud, recipe, engine=self._engine)
+        if fitted is None:
+            fit = recover_sharp(data, basis, cloud, recipe, engine=self._engine)
+            fitted = Fitted(data, basis, cloud, recipe, fit, self._engine)
+        fit = fitted.fit
         field = TensorField("clipped", fit.entries, 0.0, frozen(np.ones(data.dimension)))
         generator = Generator(basis, fit.drift, field, info, cloud.region, fit.uncertainty)
         return generator, Examination(
@@ -159,7 +168,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
             rows=data.n_increments - cloud.repeated,
             condition=fit.condition,
             corrected=recipe.noise_correction,
-            fitted=Fitted(data, basis, cloud, recipe, fit, self._engine),
+            fitted=fitted,
             engine=self._engine,
         )
 
