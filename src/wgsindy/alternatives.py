@@ -231,6 +231,10 @@ class _HalfFramed(Basis):
         return np.concatenate([part.hessians(x) for part in self._parts], axis=1)
 
     @cached_property
+    def to_physical(self) -> FloatArray:
+        return np.asarray(np.linalg.inv(self.from_physical), dtype=np.float64)
+
+    @cached_property
     def from_physical(self) -> FloatArray:
         change = np.eye(len(self))
         count = len(self.monomials)

@@ -6,6 +6,7 @@ the source has it.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -223,9 +224,10 @@ class _Count:
     dimension: int = 0
     row: int = 0  # samples so far
     keys: set[Hashable] = field(default_factory=set)
-    lengths: list[int] = field(default_factory=list)
-    times: list[float] = field(default_factory=list)
-    steps: list[float] = field(default_factory=list)
+    # There may be millions of runs: arrays take a quarter of what lists do.
+    lengths: array[int] = field(default_factory=lambda: array("q"))
+    times: array[float] = field(default_factory=lambda: array("d"))
+    steps: array[float] = field(default_factory=lambda: array("d"))
     last: Any = None  # time of the last sample
 
     def __post_init__(self) -> None:

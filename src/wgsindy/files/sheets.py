@@ -54,8 +54,11 @@ def _since_1970(counts: NDArray[Any], unit: str) -> NDArray[Any]:
     if counts.dtype.kind in "iu":
         return counts.astype(np.int64).astype(f"datetime64[{unit}]")
     missing = np.isnan(counts)
-    nanoseconds = np.rint(np.where(missing, 0.0, counts) * (SECONDS[unit] * 1e9))
-    stamps = nanoseconds.astype(np.int64).astype("datetime64[ns]")
+    # Apart from each other: both together have more digits than a float.
+    fraction, whole = np.modf(np.where(missing, 0.0, counts))
+    each = round(SECONDS[unit] * 1e9)
+    nanoseconds = whole.astype(np.int64) * each + np.rint(fraction * each).astype(np.int64)
+    stamps = nanoseconds.astype("datetime64[ns]")
     stamps[missing] = np.datetime64("NaT")
     return stamps
 

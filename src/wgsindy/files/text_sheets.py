@@ -152,14 +152,15 @@ class TextShard:
     def _values(self, fields: pl.Series, name: str, kind: Kind) -> NDArray[Any]:
         import polars as pl
 
+        if fields.dtype == pl.String:
+            fields = fields.str.strip_chars(" \t\r")
         if kind == "text":
-            return np.array(fields.to_list(), dtype=object)
+            return np.array([item or None for item in fields.to_list()], dtype=object)
         if kind == "stamp":
-            text = fields.str.strip_chars(" \t\r")
             try:
-                stamps = text.str.to_datetime(strict=False)
+                stamps = fields.str.to_datetime(strict=False)
             except pl.exceptions.PolarsError:  # none of them is one
-                stamps = pl.Series([None] * len(text), dtype=pl.Datetime)
+                stamps = pl.Series([None] * len(fields), dtype=pl.Datetime)
             self._refuse(fields, stamps, name, "no timestamp in ISO 8601")
             return stamps.dt.replace_time_zone(None).to_numpy()
         if kind == "whole":
@@ -167,15 +168,13 @@ class TextShard:
             if not whole.null_count():
                 return whole.to_numpy()
         values = fields.cast(pl.Float64, strict=False)  # nothing to do for most files
-        if values.null_count() > fields.null_count():
-            values = fields.str.strip_chars(" \t\r").cast(pl.Float64, strict=False)
-            self._refuse(fields, values, name, "no number")
+        self._refuse(fields, values, name, "no number")
         return np.asarray(values.fill_null(float("nan")).to_numpy())
 
     def _refuse(self, fields: pl.Series, values: pl.Series, name: str, what: str) -> None:
         """Complain of the first field that has no value."""
-        odd = fields.filter(values.is_null() & fields.is_not_null())
-        if len(odd):
+        if values.null_count() > fields.null_count():
+            odd = fields.filter(values.is_null() & fields.is_not_null())
             raise DataError(
                 f"{self.path} has {odd[0][:40]!r} in column {name!r}, which is {what} (between the "
                 f"bytes {self.first} and {self.last}); correct it, or use wg.read."
