@@ -95,7 +95,7 @@ VALUES = np.array([2.0, 3.0, 0.5, 4.0, -1.25, 7.0, -3.0, 2.0])
 
 @pytest.mark.parametrize(
     "text",
-    ["u = log(x)", "u = 1/x", "u = x**2", "u = sqrt(x)", "u = x**3", "u = 0*x", "u = sin(x)"],
+    ["u = log(x)", "u = 1/x", "u = x**2", "u = sqrt(x)", "u = 0*x", "u = sin(x)"],
 )
 def test_a_change_that_cannot_be_is_told_by_the_same_sentence(text: str) -> None:
     data = Trajectories([VALUES], 0.1)
@@ -145,7 +145,7 @@ def test_a_changed_file_travels(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", growing(2)[0])
     data = stream(tmp_path / "x.npy", dt=0.01).thinned(3)
     changed = pickle.loads(pickle.dumps(Change.parse("u = log(x)", ("x",)).apply(data)))
-    np.testing.assert_array_equal(next(changed.chunks()).states, np.log(growing(2)[0][:-1:3]))
+    np.testing.assert_array_equal(next(changed.chunks()).states, np.log(growing(2)[0][::3][:-1]))
 
 
 # Reports.
@@ -179,7 +179,6 @@ def test_a_digest_is_evenly_taken(threads: int, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(
         digests, "reduce", lambda step, data: reduce(step, data, engine=Threads(threads))
     )
-    data = oscillator(3).subset([0, 1])
     rising = Trajectories(
         [np.arange(9000.0) + 0.25, 9000.5 + np.arange(41.0), 9050 + np.arange(7000.0)], 0.5
     )
@@ -194,8 +193,6 @@ def test_a_digest_is_evenly_taken(threads: int, monkeypatch: pytest.MonkeyPatch)
     assert (seen.low[0], seen.high[0], seen.steps) == (0.25, 16049.0, (0.5, 0.5))
     assert seen.share == 350 / rising.n_increments
     assert "350 of 16038 steps, in 5 stretches" in seen.note
-    short = digest(stream(in_blocks(data), names=data.names))
-    assert {len(path) for path in short.paths} == {71}
 
 
 def test_no_stretch_of_a_digest_spans_two_trajectories(monkeypatch: pytest.MonkeyPatch) -> None:
