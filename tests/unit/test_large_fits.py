@@ -26,7 +26,9 @@ from wgsindy.display.report.content import Origin
 from wgsindy.display.report.residuals import residuals
 from wgsindy.engine import Threads, reduce
 from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.expressions import Expression
 from wgsindy.libraries import library
+from wgsindy.monotone import Look
 from wgsindy.streams import Stream
 from wgsindy.trajectories import Trajectories
 
@@ -115,6 +117,52 @@ def test_a_formula_that_jumps_is_no_way_back_even_between_two_pieces() -> None:
     for data in (Trajectories([rows], 0.1), stream(lambda: [rows[:40_000], rows[40_000:]], dt=0.1)):
         with pytest.raises(DataError, match="not strictly monotone"):
             Change.parse("u = 1/x", ("x",)).apply(data)
+
+
+@QUICK
+@given(
+    text=st.sampled_from(["log(x)", "1/x", "x**2", "sqrt(x)", "exp(x)", "x**3 + x"]),
+    values=st.lists(st.integers(-4, 9), min_size=1, max_size=12),
+    cut=st.integers(0, 12),
+)
+def test_a_formula_is_looked_at_alike_in_pieces(text: str, values: list[int], cut: int) -> None:
+    x = np.array(values) / 2
+    whole, parts = (Look(Expression.parse(text, ("x",))) for _ in range(2))
+    whole.add(x)
+    for part in (x[:cut], x[cut:]):
+        if len(part):
+            parts.add(part)
+    bad = [v for v in x if (v <= 0 and text in ("log(x)", "sqrt(x)")) or (v == 0 and text == "1/x")]
+    for one in (whole, parts):
+        assert (one.bad, one.low, one.high) == (len(bad), x.min(), x.max())
+        if bad:
+            assert one.first_bad == bad[0]
+        else:
+            one.add_between()
+    if not bad:
+        assert whole.is_monotone == parts.is_monotone
+        turns = x.min() <= 0 <= x.max() and x.min() < x.max()
+        if len(set(values)) > 1:
+            assert whole.is_monotone == (not turns or text not in ("1/x", "x**2"))
+
+
+def test_a_jump_between_two_pieces_shows_between_the_samples() -> None:
+    found = Look(Expression.parse("1/x", ("x",)))
+    found.add(np.array([-2.0, -1.0]))
+    found.add(np.array([1.0, 2.0]))
+    assert found.is_monotone
+    found.add_between()
+    assert not found.is_monotone
+
+
+def test_slopes_of_a_drift_in_a_frame() -> None:
+    data = Trajectories([path * 3 + np.array([5.0, -7.0]) for path in oscillator(2)], 0.01)
+    fitted = WGSINDy("poly3", "paper").fit(data).generator_
+    assert not np.array_equal(fitted.basis.frame.scale, np.ones(2))
+    x = data.states[::400]
+    for q, step in enumerate(1e-5 * np.eye(2)):
+        slope = (fitted.drift(x + step) - fitted.drift(x - step)) / 2e-5
+        np.testing.assert_allclose(fitted.drift_jacobian(x)[:, :, q], slope, rtol=1e-5, atol=1e-6)
 
 
 def growing(seed: int) -> Trajectories:
@@ -261,8 +309,9 @@ def test_the_fit_of_the_choice_is_the_fit_of_the_library() -> None:
     assert {**first, "info": 0} == {**second, "info": 0}
     assert repr(chosen.diagnostics_) == repr(named.diagnostics_)
     # Another recipe is not what the choice has fitted.
-    noisy = [WGSINDy(one, "sharp-noise").fit(data) for one in ("auto", chosen.library_)]
-    assert len({json.dumps(one.generator_.to_dict()["drift"]) for one in noisy}) == 1
+    noisy = WGSINDy("auto", "sharp-noise").fit(data).examination_.fitted
+    assert noisy is not None
+    assert noisy.recipe.noise_correction
 
 
 def test_one_pass_compares_as_many_do(monkeypatch: pytest.MonkeyPatch) -> None:

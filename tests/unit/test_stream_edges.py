@@ -104,14 +104,22 @@ def test_a_text_streams_as_it_is_read(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["i1", "i2", "u1", "f2", "f4", ">f4", ">i4"])
 def test_times_of_any_type_keep_their_steps(kind: str, tmp_path: Path) -> None:
-    steps = [1, 20, 100, 120]  # from -120, more than a signed byte can tell apart
+    steps = [1, 20, 200]  # more than a signed byte can hold
     times = np.cumsum([0, *steps]) - (0 if kind == "u1" else 120)
-    records = np.zeros(5, dtype=[("t", kind), ("x", "f8")])
-    records["t"], records["x"] = times, X[:5]
+    records = np.zeros(4, dtype=[("t", kind), ("x", "f8")])
+    records["t"], records["x"] = times, X[:4]
     np.save(tmp_path / "records.npy", records)
     found = stream(tmp_path / "records.npy")
     assert next(found.chunks()).dt.tolist() == steps
     assert next(read(tmp_path / "records.npy", gap=1e3).data.chunks()).dt.tolist() == steps
+
+
+def test_steps_between_short_floats_are_not_rounded() -> None:
+    times = np.array([0.1, 0.3, 0.7, 1.6, 3.7], dtype=np.float32)
+    exact = np.diff(times.astype(np.float64))
+    assert (np.diff(times) != exact).any()
+    found = stream(lambda: [(X[:2], times[:2]), (X[2:5], times[2:])])
+    np.testing.assert_array_equal(next(found.chunks()).dt, exact)
 
 
 def parquet(path: Path, groups: list[int]) -> None:

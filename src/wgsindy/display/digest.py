@@ -65,9 +65,9 @@ class Digest:
             return ""
         return (
             f"Pictures of states show {len(self.states)} of {self.whole.n_samples} samples, evenly "
-            f"taken: a hatched cell may hold others. Residuals and simulations are compared on {self.paths.n_increments} of "
-            f"{self.whole.n_increments} steps, in {STRETCHES} stretches evenly spread. Equations, "
-            "error bars and checks are those of all samples."
+            "taken: a hatched cell may hold others. Residuals and simulations are compared on "
+            f"{self.paths.n_increments} of {self.whole.n_increments} steps, in {STRETCHES} "
+            "stretches evenly spread. Equations, error bars and checks are those of all samples."
         )
 
 
