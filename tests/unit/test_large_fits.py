@@ -146,6 +146,13 @@ def test_a_formula_is_looked_at_alike_in_pieces(text: str, values: list[int], cu
             assert whole.is_monotone == (not turns or text not in ("1/x", "x**2"))
 
 
+def test_the_first_bad_sample_of_all_pieces_is_told() -> None:
+    found = Look(Expression.parse("log(x)", ("x",)))
+    for part in ([2.0, -1.0, -3.0], [1.0, -2.0]):
+        found.add(np.array(part))
+    assert (found.bad, found.first_bad) == (3, -1.0)
+
+
 def test_a_jump_between_two_pieces_shows_between_the_samples() -> None:
     found = Look(Expression.parse("1/x", ("x",)))
     found.add(np.array([-2.0, -1.0]))
