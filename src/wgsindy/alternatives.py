@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import comb
 from typing import NamedTuple
 
@@ -23,7 +24,8 @@ from wgsindy.equations import Equations
 from wgsindy.errors import LibraryError
 from wgsindy.evidence import Problem, search
 from wgsindy.libraries import Basis, Library, library
-from wgsindy.likelihood import NormalPass
+from wgsindy.likelihood import NormalPass, Sums
+from wgsindy.polynomials import Monomials
 from wgsindy.recipes import Recipe
 from wgsindy.recordings import Recording
 from wgsindy.sharp import SharpFit, chunk_size
@@ -58,7 +60,10 @@ class Alternative(NamedTuple):
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fit by single increments, with what it was made from; ``basis`` in physical terms."""
+    """A fit by single increments, with what it was made from; ``basis`` in physical terms.
+
+    ``known`` are its alternatives, if they have been looked for.
+    """
 
     data: Recording
     basis: Basis
@@ -66,6 +71,7 @@ class Fitted:
     recipe: Recipe
     fit: SharpFit
     engine: Engine = SERIAL
+    known: tuple[Alternative, ...] | None = None
 
     def alternatives(self) -> list[Alternative]:
         """Every larger library that is tried, the most preferred first.
@@ -73,11 +79,14 @@ class Fitted:
         A sine is close to a cubic: another kind of term must be better than a degree by as much
         as it must be better than nothing.
         """
+        if self.known is not None:
+            return list(self.known)
         found = []
+        fresh = replace(self)  # its sums go with it
         for name, terms in self._candidates():
             larger = library([*self.basis.terms, *terms])
             try:
-                nats, chosen = self._preference(larger.bind(self.basis.names))
+                nats, chosen = fresh._preference(larger.bind(self.basis.names))
             except LibraryError:  # a term that does not exist at some state
                 continue
             found.append(Alternative(name, larger, nats, chosen, name.startswith(DEGREE)))
@@ -103,10 +112,11 @@ class Fitted:
 
     def _preference(self, larger: Basis) -> tuple[float, dict[str, tuple[str, ...]]]:
         """Nats in favour of ``larger``, and its formulas where they are new."""
-        work = larger.in_frame(self.cloud.region) if larger.is_closed else larger
+        work = self._work(larger)
         model = self._model_in(work, larger)
-        size = chunk_size(len(larger.names), len(larger))
-        sums = reduce(NormalPass(model), self.data, engine=self.engine, chunk_size=size)
+        joint = self._joint
+        known = joint is not None and set(larger.terms) <= set(joint.terms)
+        sums = joint.of(larger) if joint is not None and known else self._sums(larger)
         equations = Equations(sums, work.from_physical)
         costs = Choice(larger, Beyond(larger, self.cloud), self.recipe, None).costs
         own = np.isin(larger.terms, self.basis.terms)
@@ -123,6 +133,32 @@ class Fitted:
                 nats = max(nats, float(worth))
                 chosen[name] = tuple(np.array(larger.terms)[free.best].tolist())
         return nats, chosen
+
+    @cached_property
+    def _joint(self) -> _Joint | None:
+        """Sums for the terms of all candidates, from one pass: those of each are a part of them.
+
+        Nothing if a library cannot be moved into the frame of the data on its own, or if a term
+        does not exist at some state: then each has a pass of its own.
+        """
+        names = self.basis.names
+        libraries = [library([*self.basis.terms, *terms]) for _, terms in self._candidates()]
+        if not all(one.bind(names).monomials.is_closed for one in libraries):
+            return None
+        union = library([term for one in libraries for term in one.bind(names).terms])
+        try:
+            return _Joint(union.bind(names).terms, self._sums(union.bind(names)))
+        except LibraryError:
+            return None
+
+    def _work(self, larger: Basis) -> Basis:
+        """Return the terms in which sums are accurate: monomials about the middle of the data."""
+        return _HalfFramed.of(larger, self.cloud) if larger.monomials.is_closed else larger
+
+    def _sums(self, larger: Basis) -> Sums:
+        step = NormalPass(self._model_in(self._work(larger), larger))
+        size = chunk_size(len(larger.names), len(larger))
+        return reduce(step, self.data, engine=self.engine, chunk_size=size)
 
     def _model_in(self, work: Basis, larger: Basis) -> WorkingModel:
         """Return the last working model, expressed in more terms."""
@@ -148,6 +184,62 @@ class Fitted:
         for e, (p, q) in enumerate(tensor.pairs(len(quiet))):
             if not (quiet[p] or quiet[q]):
                 yield entries[e], equations.entries[e]
+
+
+@dataclass(frozen=True)
+class _Joint:
+    """Normal equations of many terms."""
+
+    terms: tuple[str, ...]
+    sums: Sums
+
+    def of(self, smaller: Basis) -> Sums:
+        """Return those of some of the terms."""
+        rows = [self.terms.index(term) for term in smaller.terms]
+        sums = self.sums
+        return replace(
+            sums,
+            drift_gram=sums.drift_gram[:, rows][:, :, rows],
+            drift_cross=sums.drift_cross[:, rows],
+            entry_gram=sums.entry_gram[:, rows][:, :, rows],
+            entry_cross=sums.entry_cross[:, rows],
+        )
+
+
+class _HalfFramed(Basis):
+    """Monomials in a frame; all other terms as they are, since these have no form in it."""
+
+    @classmethod
+    def of(cls, basis: Basis, cloud: Cloud) -> _HalfFramed:
+        return cls(basis.names, basis.monomials, basis.others, cloud.region)
+
+    @cached_property
+    def _parts(self) -> tuple[Basis, Basis]:
+        none = Monomials(np.empty((0, len(self.names)), dtype=np.int64))
+        return (
+            Basis(self.names, self.monomials, (), self.frame),
+            Basis(self.names, none, self.others),
+        )
+
+    def values(self, x: FloatArray) -> FloatArray:
+        return np.concatenate([part.values(x).T for part in self._parts]).T
+
+    def gradients(self, x: FloatArray) -> FloatArray:
+        return np.concatenate([part.gradients(x) for part in self._parts], axis=1)
+
+    def hessians(self, x: FloatArray) -> FloatArray:
+        return np.concatenate([part.hessians(x) for part in self._parts], axis=1)
+
+    @cached_property
+    def to_physical(self) -> FloatArray:
+        return np.asarray(np.linalg.inv(self.from_physical), dtype=np.float64)
+
+    @cached_property
+    def from_physical(self) -> FloatArray:
+        change = np.eye(len(self))
+        count = len(self.monomials)
+        change[:count, :count] = self._parts[0].from_physical
+        return change
 
 
 def _polynomial(degree: int, names: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from wgsindy.alternatives import Alternative, Fitted
@@ -39,6 +40,11 @@ def chosen_library(data: Recording, *, engine: Engine = SERIAL) -> Chosen:
     >>> chosen_library(data).name
     'poly3'
     """
+    return chosen_and_fitted(data, engine=engine)[0]
+
+
+def chosen_and_fitted(data: Recording, *, engine: Engine = SERIAL) -> tuple[Chosen, Fitted | None]:
+    """Do what :func:`chosen_library` does; with its sharp fit, if that was the last thing done."""
     chosen = Chosen(library(START), START)
     cloud = survey(data, standardise=SHARP.standardise, engine=engine)
     for _ in range(MOST_ROUNDS):
@@ -49,7 +55,8 @@ def chosen_library(data: Recording, *, engine: Engine = SERIAL) -> Chosen:
             fit = recover_sharp(data, basis, cloud, SHARP, engine=engine)
         except WgsindyError:
             break  # whoever fits with this library gets the sentence
-        rivals = Fitted(data, basis, cloud, SHARP, fit, engine).alternatives()
+        fitted = Fitted(data, basis, cloud, SHARP, fit, engine)
+        rivals = fitted.alternatives()
         affordable = [
             rival
             for rival in rivals
@@ -57,9 +64,9 @@ def chosen_library(data: Recording, *, engine: Engine = SERIAL) -> Chosen:
             and len(rival.library.bind(data.names)) * LEAST_SHARE <= data.n_increments
         ]
         if not affordable:
-            break
+            return chosen, replace(fitted, known=tuple(rivals))
         chosen = _grown(chosen, affordable[0], data.names)
-    return chosen
+    return chosen, None
 
 
 def _grown(chosen: Chosen, rival: Alternative, names: Sequence[str]) -> Chosen:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -24,16 +24,16 @@ from wgsindy.errors import DataError, LibraryError
 from wgsindy.expressions import Expression
 from wgsindy.generator import Generator
 from wgsindy.libraries import Basis, Frame
+from wgsindy.monotone import look
+from wgsindy.recordings import Recording
 from wgsindy.symbolic import LinearForm
 from wgsindy.tensor import TensorField, TensorForm
-from wgsindy.trajectories import Trajectories
 from wgsindy.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     import sympy
 
-ROUNDING = 1e-12
-BETWEEN = 1000  # places at which a formula is looked at besides the samples
+    from wgsindy.trajectories import Trajectories
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Change:
     Examples
     --------
     >>> change = Change.parse("u = log(x)", ("x",))
+    >>> from wgsindy.trajectories import Trajectories
     >>> data = Trajectories([[1.0, 1.2, 1.1]], dt=0.1)
     >>> change.apply(data).names
     ('u',)
@@ -87,8 +88,12 @@ class Change:
         """The change as :meth:`parse` reads it."""
         return f"{self.new} = {self.formula.text}"
 
-    def apply(self, data: Trajectories) -> Trajectories:
-        """Return the data with ``old`` replaced by ``new``.
+    @overload
+    def apply(self, data: Trajectories) -> Trajectories: ...
+    @overload
+    def apply(self, data: Recording) -> Recording: ...
+    def apply(self, data: Recording) -> Recording:
+        """Return the data with ``old`` replaced by ``new``; those on disk stay there.
 
         Raises
         ------
@@ -97,38 +102,25 @@ class Change:
         """
         if self.old not in data.names or self.new in data.names:
             raise DataError(f"{self.text!r} does not fit the states {list(data.names)}.")
-        x = data.states[:, data.names.index(self.old)]
-        with np.errstate(all="ignore"):
-            jet = self.formula.jet(x[:, None])
-        slope = jet.gradient[:, 0]
-        bad = np.flatnonzero(~(np.isfinite(jet.value) & np.isfinite(slope)))
-        if len(bad):
+        found = look(self.formula, data, data.names.index(self.old))
+        if found.bad:
             raise DataError(
-                f"{self.text!r} has no finite value and slope at {self.old} = {x[bad[0]]:.6g} "
-                f"({len(bad)} such samples); take another formula, or mark them as missing."
+                f"{self.text!r} has no finite value and slope at {self.old} = "
+                f"{found.first_bad:.6g} ({found.bad} such samples); take another formula, or mark "
+                "them as missing."
             )
-        if not self._monotone(x):
+        if not found.is_monotone:
             raise DataError(
-                f"{self.text!r} is not strictly monotone for {self.old} from {x.min():.6g} to "
-                f"{x.max():.6g}, so there is no way back; take another formula."
+                f"{self.text!r} is not strictly monotone for {self.old} from {found.low:.6g} to "
+                f"{found.high:.6g}, so there is no way back; take another formula."
             )
-        return data.with_coordinate(self.old, self.new, jet.value)
+        return data.replaced(self.old, self.new, self.values)
 
-    def _monotone(self, x: FloatArray) -> bool:
-        """Whether the formula climbs, or falls, all over the range of samples ``(n,)``."""
-        between = np.linspace(x.min(), x.max(), BETWEEN)  # a turn may hide where no sample is
-        points = np.unique(np.concatenate([x, between]))
-        with np.errstate(all="ignore"):
-            jet = self.formula.jet(points[:, None])
-        direction = np.sign(jet.gradient[0, 0])
-        rise = direction * np.diff(jet.value)
-        # Neighbours may be so close that rounding decides which is larger.
-        return bool(
-            np.all(direction * jet.gradient[:, 0] > 0)
-            and np.all(rise > -ROUNDING * np.ptp(jet.value))
-        )
+    def values(self, x: FloatArray) -> FloatArray:
+        """Values of the formula at ``x (n,)``."""
+        return self.formula.value(x[:, None])
 
-    def undo(self, generator: Generator, data: Trajectories | None = None) -> Generator:
+    def undo(self, generator: Generator, data: Recording | None = None) -> Generator:
         """Return the generator of ``old`` from that of ``new``, by Ito's formula.
 
         Where negative eigenvalues of the fitted tensor are clipped, those of the result are
@@ -280,5 +272,8 @@ def _in_same_terms(*forms: LinearForm) -> tuple[list[str], list[FloatArray]]:
     return terms, rows
 
 
-def _region(data: Trajectories) -> Frame:
-    return Frame(frozen(data.states.mean(axis=0)), frozen(data.states.std(axis=0)))
+def _region(data: Recording) -> Frame:
+    """Mean and standard deviation of all states, in two readings: exact far from zero too."""
+    mean = sum(states.sum(axis=0) for states in data.states_in_turn()) / data.n_samples
+    squares = sum(((states - mean) ** 2).sum(axis=0) for states in data.states_in_turn())
+    return Frame(frozen(mean), frozen(np.sqrt(squares / data.n_samples)))

@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy import recipes
 from wgsindy.alternatives import Fitted
 from wgsindy.arrays import frozen
-from wgsindy.auto import Chosen, chosen_library
+from wgsindy.auto import Chosen, chosen_and_fitted
 from wgsindy.diagnostics import Diagnostics, Examination, diagnose, warn_of_samples
 from wgsindy.engine import SERIAL, Engine
 from wgsindy.errors import NotEnoughDataError
@@ -65,7 +65,7 @@ def fit_recording(
         Each with the offending value and a way out.
     """
     recipe = recipes.get(recipe)
-    terms, described = _chosen(candidates, data, engine)
+    (terms, described), known = _chosen(candidates, data, engine)
     basis = terms.bind(data.names)
     if data.n_increments < len(basis):
         raise NotEnoughDataError(
@@ -74,16 +74,19 @@ def fit_recording(
         )
     info = _info(data, recipe, described)
     if recipe.rows == "samples":
-        return Outcome(terms, *_fit_samples(data, basis, recipe, info, engine))
+        fitted = known if known is not None and known.recipe == recipe else None
+        return Outcome(terms, *_fit_samples(data, basis, recipe, info, engine, fitted))
     return Outcome(terms, *_fit_rows(data, basis, recipe, info, random_state, engine))
 
 
-def _chosen(candidates: Candidates, data: Recording, engine: Engine) -> Chosen:
+def _chosen(
+    candidates: Candidates, data: Recording, engine: Engine
+) -> tuple[Chosen, Fitted | None]:
     if isinstance(candidates, str) and candidates == AUTO:
         _check_length(data)
-        return chosen_library(data, engine=engine)
+        return chosen_and_fitted(data, engine=engine)
     name = candidates if isinstance(candidates, str) else "formulas"
-    return Chosen(library(candidates), name)
+    return Chosen(library(candidates), name), None
 
 
 def _fit_rows(
@@ -107,13 +110,25 @@ def _fit_rows(
 
 
 def _fit_samples(
-    data: Recording, basis: Basis, recipe: Recipe, info: Info, engine: Engine
+    data: Recording,
+    basis: Basis,
+    recipe: Recipe,
+    info: Info,
+    engine: Engine,
+    fitted: Fitted | None,
 ) -> tuple[Generator, Examination]:
-    """Fit every increment on its own."""
-    cloud = survey(data, standardise=recipe.standardise, engine=engine)
+    """Fit every increment on its own, unless the choice of the library has done so."""
+    cloud = (
+        survey(data, standardise=recipe.standardise, engine=engine)
+        if fitted is None
+        else fitted.cloud
+    )
     _check_length(data)
     warn_of_samples(cloud, data.names, dropped=True)
-    fit = recover_sharp(data, basis, cloud, recipe, engine=engine)
+    if fitted is None:
+        fit = recover_sharp(data, basis, cloud, recipe, engine=engine)
+        fitted = Fitted(data, basis, cloud, recipe, fit, engine)
+    fit = fitted.fit
     field = TensorField("clipped", fit.entries, 0.0, frozen(np.ones(data.dimension)))
     generator = Generator(basis, fit.drift, field, info, cloud.region, fit.uncertainty)
     return generator, Examination(
@@ -123,7 +138,7 @@ def _fit_samples(
         rows=data.n_increments - cloud.repeated,
         condition=fit.condition,
         corrected=recipe.noise_correction,
-        fitted=Fitted(data, basis, cloud, recipe, fit, engine),
+        fitted=fitted,
         engine=engine,
     )
 

@@ -118,9 +118,11 @@ class Generator:
 
     def drift_jacobian(self, points: ArrayLike) -> FloatArray:
         """Derivatives J[p, q] = d b_p / d x_q ``(n, d, d)``."""
-        return np.einsum(
-            "nkq,pk->npq", self.basis.gradients(self._points(points)), self.drift_coefficients
-        )
+        x = self._points(points)
+        if self.basis.is_closed:
+            slopes = self.basis.slopes(self.drift_coefficients)  # (d, d, K)
+            return np.ascontiguousarray(np.tensordot(self.basis.values(x), slopes, (1, 2)))
+        return np.einsum("nkq,pk->npq", self.basis.gradients(x), self.drift_coefficients)
 
     def apply(self, function: str | Expression, points: ArrayLike) -> FloatArray:
         """L f = b . grad f + (1/2) a : Hess f at points; ``(n,)``. ``f`` is a formula.

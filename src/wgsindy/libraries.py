@@ -160,6 +160,14 @@ class Basis:
             out[:, k] = expression.jet(z).gradient
         return out / self.frame.scale
 
+    def slopes(self, coefficients: FloatArray) -> FloatArray:
+        """Coefficients ``(P, d, K)`` of the derivatives of the fields ``coefficients (P, K)``.
+
+        Only for a closed set of terms: elsewhere a derivative leaves the span.
+        """
+        turned = np.tensordot(coefficients, self.monomials.derivatives, (1, 1))
+        return np.asarray(turned / self.frame.scale[:, None])
+
     def hessians(self, x: FloatArray) -> FloatArray:
         """Second derivatives with respect to ``x`` at states ``(n, d)``; ``(n, K, d, d)``."""
         z = self.frame.standardise(x)

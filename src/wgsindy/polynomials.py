@@ -73,6 +73,19 @@ class Monomials:
             out[:, :, p] = (Monomials(lower).values(x) * self.powers[:, p, None]).T
         return out
 
+    @cached_property
+    def derivatives(self) -> FloatArray:
+        """Matrices ``D (d, K, K)`` with d/dx_p ``values(x)`` = ``D[p] @ values(x)``.
+
+        Only for a closed set: elsewhere a derivative leaves the span.
+        """
+        assert self.is_closed
+        out = np.zeros((self.powers.shape[1], len(self), len(self)))
+        for k, row in enumerate(self.powers):
+            for p in np.flatnonzero(row).tolist():
+                out[p, k, self._divisor(row, p)] = row[p]
+        return out
+
     def hessians(self, x: FloatArray) -> FloatArray:
         """Second derivatives at ``x (n, d)``; returns ``(n, K, d, d)``."""
         d = self.powers.shape[1]

@@ -9,7 +9,7 @@ how the data are stored.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, Protocol
@@ -22,6 +22,9 @@ from wgsindy.errors import DataError
 CHUNK_SIZE = 4096  # 64 kernels at so many samples are 2 MiB, beside which calls cost little
 SECTION_SIZE = 32_768  # samples: few enough to be held, enough to be worth handing over
 LOOK_AHEAD = 2  # samples behind a section: the end of its last increment, and of the one after
+
+
+Values = Callable[[FloatArray], FloatArray]  # (n,) of one coordinate to (n,) of another
 
 
 class Chunk(NamedTuple):
@@ -154,6 +157,14 @@ class Recording(ABC):
     def subset(self, indices: Sequence[int]) -> Recording:
         """Return the trajectories at ``indices``."""
 
+    @abstractmethod
+    def thinned(self, every: int) -> Recording:
+        """Keep the first sample of each trajectory and every ``every``-th after it."""
+
+    @abstractmethod
+    def replaced(self, name: str, new: str, values: Values) -> Recording:
+        """Return the data with the coordinate ``name`` replaced by ``new``, a function of it."""
+
     @property
     def dimension(self) -> int:
         """Number of coordinates ``d``."""
@@ -189,6 +200,12 @@ class Recording(ABC):
         No increment spans two trajectories, and none is lost between two chunks.
         """
         return Part(self, 0, self.n_samples - 1).chunks(size, following=following)
+
+    def states_in_turn(self) -> Iterator[FloatArray]:
+        """Yield all states in order, each once, ``(n, d)`` at a time."""
+        for section in self.sections():
+            yield section.states[: len(section)]
+        yield section.states[len(section) : len(section) + 1]  # the last one has no increment
 
     def sample(self, most: int) -> FloatArray:
         """States at which every k-th step begins, ``(n, d)``, however the data are stored.

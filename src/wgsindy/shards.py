@@ -6,6 +6,7 @@ the source has it.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wgsindy.arrays import FloatArray, IntArray
 from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.recordings import Values
 
 Clock = NDArray[Any] | float  # times of samples, numbers or datetime64; or the step between them
 
@@ -98,6 +100,41 @@ def pieces_of(shards: Sequence[Shard], run: int = 0) -> Iterator[Found]:
                 yield Found(number, key, Piece(run, states, clock).cut(rows))
 
 
+@dataclass(frozen=True)
+class ReplacedShard:
+    """The blocks of ``shard`` with one coordinate replaced by a function of it."""
+
+    shard: Shard
+    column: int
+    values: Values
+
+    def blocks(self) -> Iterator[Block]:
+        for block in self.shard.blocks():
+            states = _as_states(block.states).copy()  # it may be the caller's own
+            states[:, self.column] = self.values(states[:, self.column])
+            yield block._replace(states=states)
+
+
+@dataclass(frozen=True)
+class ThinnedShard:
+    """One sample in ``every`` of each run; ``before`` are samples of the first run elsewhere."""
+
+    shard: Shard
+    every: int
+    before: int
+
+    def blocks(self) -> Iterator[Block]:
+        run, seen = 0, self.before
+        for found in pieces_of([self.shard]):
+            if found.piece.run != run:
+                run, seen = found.piece.run, 0
+            thin = found.piece.cut(slice(-seen % self.every, None, self.every))
+            clock = thin.clock * self.every if isinstance(thin.clock, float) else thin.clock
+            group, name = found.key
+            yield Block(thin.states, clock, name, group)
+            seen += len(found.piece.states)
+
+
 def steps_of(times: NDArray[Any]) -> FloatArray:
     """Return the steps between times as numbers; those between timestamps are in seconds."""
     steps = np.diff(times)
@@ -123,8 +160,10 @@ def _as_clock(clock: ArrayLike) -> Clock:
     array = np.asarray(clock)
     if array.dtype.kind not in "iufM":
         raise DataError(f"times or dt must be numbers or timestamps, got {array.dtype}.")
-    if array.dtype.kind == "u":
-        array = array.astype(np.int64)  # unsigned numbers cannot go back
+    if array.dtype.kind in "iu":
+        array = array.astype(np.int64)  # small integers overflow, unsigned ones cannot go back
+    elif array.dtype.kind == "f":
+        array = array.astype(np.float64)  # steps between short floats would be rounded
     return float(array) if array.ndim == 0 else array
 
 
@@ -132,6 +171,8 @@ def _groups(trajectory: Any, n: int) -> Iterator[tuple[Hashable, slice]]:
     """Yield the id and the rows of each run of equal ids."""
     if not n:
         return
+    if isinstance(trajectory, list):
+        trajectory = np.array(trajectory, dtype=object)
     if not (isinstance(trajectory, np.ndarray) and trajectory.ndim):
         yield trajectory, slice(0, n)
         return
@@ -183,9 +224,10 @@ class _Count:
     dimension: int = 0
     row: int = 0  # samples so far
     keys: set[Hashable] = field(default_factory=set)
-    lengths: list[int] = field(default_factory=list)
-    times: list[float] = field(default_factory=list)
-    steps: list[float] = field(default_factory=list)
+    # There may be millions of runs: arrays take a quarter of what lists do.
+    lengths: array[int] = field(default_factory=lambda: array("q"))
+    times: array[float] = field(default_factory=lambda: array("d"))
+    steps: array[float] = field(default_factory=lambda: array("d"))
     last: Any = None  # time of the last sample
 
     def __post_init__(self) -> None:

@@ -11,9 +11,17 @@ import numpy as np
 
 from wgsindy.arrays import BoolArray, FloatArray, IntArray, frozen
 from wgsindy.errors import DataError, NotEnoughDataError, ShortPiecesWarning
-from wgsindy.recordings import LOOK_AHEAD, SECTION_SIZE, Recording, Section
-from wgsindy.shards import Piece, Shard, pieces_of, steps_of, tally
-from wgsindy.trajectories import checked_names
+from wgsindy.recordings import LOOK_AHEAD, SECTION_SIZE, Recording, Section, Values
+from wgsindy.shards import (
+    Piece,
+    ReplacedShard,
+    Shard,
+    ThinnedShard,
+    pieces_of,
+    steps_of,
+    tally,
+)
+from wgsindy.trajectories import check_every, checked_names, too_thin
 
 
 class Stream(Recording):
@@ -115,10 +123,54 @@ class Stream(Recording):
                 f"a stream has {len(self)} trajectories in one order; a subset needs indices of "
                 f"them that ascend, got {list(indices)[:8]}."
             )
+        return self._with(self._runs[wanted])
+
+    def _with(self, runs: IntArray) -> Stream:
+        """Return the same source with some ``runs`` of it."""
         part = object.__new__(Stream)
         part._shards, part._tally, part._names = self._shards, self._tally, self._names
-        part._keep(np.isin(np.arange(len(self._tally.lengths)), self._runs[wanted]))
+        part._keep(np.isin(np.arange(len(self._tally.lengths)), runs))
         return part
+
+    def replaced(self, name: str, new: str, values: Values) -> Stream:
+        """Return the stream with ``name`` replaced by ``new``, a function of it, as it is read."""
+        column = self._names.index(name)
+        names = [new if old == name else old for old in self._names]
+        part = self._with(self._runs)
+        part._shards = tuple(ReplacedShard(shard, column, values) for shard in self._shards)
+        part._names = checked_names(names, self.dimension)
+        return part
+
+    def thinned(self, every: int) -> Stream:
+        """Keep the first sample of each trajectory and every ``every``-th after it.
+
+        All is read once more, to be counted anew. Trajectories too short for one such step are
+        left out.
+
+        Raises
+        ------
+        DataError
+            If ``every`` is not a whole number from 1.
+        NotEnoughDataError
+            If no trajectory is long enough.
+        """
+        check_every(every)
+        if every == 1:
+            return self
+        if self._lengths.max() <= every:
+            raise too_thin(every, self._lengths)
+        tally = self._tally
+        starts = np.cumsum(tally.lengths) - tally.lengths
+        # Samples of the trajectory that each shard begins within; empty shards begin within none.
+        before = np.where(tally.runs < 0, 0, tally.rows[:-1] - starts[tally.runs]).tolist()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ShortPiecesWarning)
+            thin = Stream(
+                [ThinnedShard(s, every, k) for s, k in zip(self._shards, before, strict=True)],
+                names=self._names,
+            )
+        # Each run keeps its first sample, and so its number.
+        return thin._with(self._runs[self._lengths > every])
 
     def sections(
         self, size: int = SECTION_SIZE, *, first: int = 0, last: int | None = None

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from wgsindy.arrays import FloatArray, IntArray, frozen
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.recordings import LOOK_AHEAD, SECTION_SIZE, Recording, Section
+from wgsindy.recordings import LOOK_AHEAD, SECTION_SIZE, Recording, Section, Values
 
 
 class Trajectories(Recording):
@@ -134,11 +134,11 @@ class Trajectories(Recording):
         columns = [self.names.index(name) for name in names]
         return self._rebuilt([path[:, columns] for path in self], tuple(names), range(len(self)))
 
-    def with_coordinate(self, name: str, new: str, values: FloatArray) -> Trajectories:
-        """Return the trajectories with ``name`` replaced by ``new``, ``values (n_samples,)``."""
+    def replaced(self, name: str, new: str, values: Values) -> Trajectories:
+        """Return the trajectories with ``name`` replaced by ``new``, a function of it."""
         column = self.names.index(name)
         states = self._states.copy()
-        states[:, column] = values
+        states[:, column] = values(self._states[:, column])
         names = tuple(new if old == name else old for old in self.names)
         return self._rebuilt(np.split(states, self._offsets[1:-1]), names, range(len(self)))
 
@@ -154,14 +154,10 @@ class Trajectories(Recording):
         NotEnoughDataError
             If no trajectory is long enough.
         """
-        if not isinstance(every, int | np.integer) or every < 1:
-            raise DataError(f"every is a whole number from 1, got {every!r}.")
+        check_every(every)
         kept = [index for index, path in enumerate(self) if len(path) > every]
         if not kept:
-            longest = max(len(path) for path in self)
-            raise NotEnoughDataError(
-                f"every={every} leaves no step: the longest trajectory has {longest} samples."
-            )
+            raise too_thin(every, self.lengths)
         paths = [self[index][::every] for index in kept]
         if self._path_dt is not None:
             steps = [float(self._path_dt[index] * every) for index in kept]
@@ -210,6 +206,19 @@ class Trajectories(Recording):
             assert self._path_dt is not None
             steps = self._path_dt[trajectory[: stop - start]]
         return Section(start, self._states[start:ahead], trajectory, steps)
+
+
+def check_every(every: Any) -> None:
+    """Refuse what is no count of samples."""
+    if not isinstance(every, int | np.integer) or every < 1:
+        raise DataError(f"every is a whole number from 1, got {every!r}.")
+
+
+def too_thin(every: int, lengths: IntArray) -> NotEnoughDataError:
+    """Say that no trajectory is long enough."""
+    return NotEnoughDataError(
+        f"every={every} leaves no step: the longest trajectory has {lengths.max()} samples."
+    )
 
 
 def _as_paths(paths: Any) -> list[FloatArray]:

@@ -58,6 +58,7 @@ ROOMS = (
     "generator",
     "alternatives",
     "auto",
+    "monotone",
     "changes",
     "diagnostics",
     "recovery",

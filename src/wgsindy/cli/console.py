@@ -61,6 +61,30 @@ def stage(name: str, *, shown: bool = True) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def passes(name: str, *, shown: bool = True) -> Iterator[None]:
+    """Like :func:`stage`, with the passes over data so far and how far the present one is."""
+    from wgsindy.engine import watched
+
+    if not (shown and aside.is_terminal):
+        yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=aside, transient=True) as progress:
+        task = progress.add_task(name, total=None)
+        number, before = 0, 0
+
+        def tell(done: int, total: int) -> None:
+            nonlocal number, before
+            number += not 0 < before < done  # a pass that begins anew is another one
+            before = done
+            text = f"{name}: pass {number}, {done:,} of {total:,} steps"
+            progress.update(task, description=text)
+
+        with watched(tell):
+            yield
+
+
 def show(*grids: Grid) -> None:
     """Print tables."""
     wide = Console(width=max(console.width, WIDE))

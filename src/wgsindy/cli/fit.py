@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import glob
 import json
-import os
-import re
 import shlex
 import sys
-import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from wgsindy.cli.console import stage
-from wgsindy.cli.outcome import RESULT_FILES, Outcome, Remark, as_json, tell, write
+from wgsindy.cli.arguments import (
+    as_library,
+    as_recipe,
+    column,
+    columns,
+    default_folder,
+    known_unit,
+    separated,
+)
+from wgsindy.cli.console import passes, stage
+from wgsindy.cli.fitting import fitted
+from wgsindy.cli.gathering import gathered, label
+from wgsindy.cli.outcome import RESULT_FILES, Outcome, as_json, tell, write
 
-if TYPE_CHECKING:
-    from wgsindy.changes import Change
-    from wgsindy.files import Reading
-    from wgsindy.generator import Generator
-    from wgsindy.libraries import Library
-    from wgsindy.recipes import Recipe
+__all__ = ["as_library", "as_recipe", "column", "default_folder", "fit", "separated"]
 
 DATA, FIT, OUTPUT = "Data", "Fit", None  # without a name: first, together with --help
-STDIN = "-"
 
 
 def _option(panel: str | None, flag: str, metavar: str | None, about: str, **more: Any) -> Any:
@@ -50,13 +49,22 @@ LibraryOption = Annotated[
         "auto (default), poly2, sqrt, trig, or a formula.",
     ),
 ]
+StreamOption = Annotated[
+    bool | None,
+    _option(
+        DATA,
+        "--stream/--no-stream",
+        None,
+        "Read piece by piece; default over 256 MB.",
+    ),
+]
 TransformOption = Annotated[
     Texts,
     _option(
         DATA,
         "--transform",
         "FORMULA",
-        "Fit a function of a state, like 'u = sqrt(x)'; mapped back.",
+        "Fit a function of one, like 'u = sqrt(x)'.",
     ),
 ]
 
@@ -90,6 +98,7 @@ def fit(
     ] = None,
     gap: Annotated[Number, _option(DATA, "--gap", "TIME", "Longest step that is no gap.")] = None,
     every: Annotated[int, _option(DATA, "--every", "N", "Keep each N-th sample.", min=1)] = 1,
+    stream: StreamOption = None,
     log: Annotated[
         Texts, _option(DATA, "--log", "STATE", "Fit its logarithm; equations are mapped back.")
     ] = None,
@@ -119,7 +128,7 @@ def fit(
     Example: `wgsindy demo --csv demo.csv && wgsindy fit demo.csv --library poly3`
     """
     from wgsindy.clusters import connected
-    from wgsindy.files import refuse_occupied, whole_folder
+    from wgsindy.files import refuse_occupied
 
     folder = out or default_folder(data)
     replaceable = RESULT_FILES if force else ()
@@ -139,12 +148,12 @@ def fit(
         "missing": missing or (),
         "gap": gap,
     }
-    with stage("reading", shown=shown), spooled(data) as sources:
-        reading = read_quietly(sources, asked)
+    with stage("reading", shown=shown):
+        found = gathered(data, asked, stream=stream)
     changes = [f"log_{name} = log({name})" for name in separated(log) or ()] + (transform or [])
-    with stage("fitting", shown=shown), connected(scheduler) as engine:
+    with passes("fitting", shown=shown), connected(scheduler) as engine:
         outcome = fitted(
-            reading,
+            found,
             source=label(data),
             time_unit=known_unit(unit, time_unit),
             changes=changes,
@@ -155,190 +164,21 @@ def fit(
             threads=threads,
             engine=engine,
         )
-    heading = title or f"Fit of {label(data)}"
-    command = shlex.join(["wgsindy", *sys.argv[1:]])
-    with whole_folder(folder, replaceable) as draft, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of drawing; those of data and fit are told
-        write(outcome, draft, title=heading, command=command, shown=shown)
-        files = [name for name in RESULT_FILES if (draft / name).exists()]
+    files = written(outcome, folder, replaceable, title or f"Fit of {label(data)}", shown=shown)
     if machine:
         typer.echo(json.dumps(as_json(outcome, folder, files), indent=1, allow_nan=False))
     elif shown:
         tell(outcome, folder, files)
 
 
-def fitted(
-    reading: Reading,
-    *,
-    source: str,
-    time_unit: str,
-    changes: Sequence[str],
-    every: int,
-    **estimator: Any,
-) -> Outcome:
-    """Fit what was read, in the coordinates asked for, and map the result back."""
-    from wgsindy.estimator import WGSINDy
+def written(
+    outcome: Outcome, folder: Path, replaceable: Sequence[str], title: str, *, shown: bool
+) -> list[str]:
+    """Write all files of a fit into ``folder``, at once or not at all, and name them."""
+    from wgsindy.files import whole_folder
 
-    measured = data = reading.data.thinned(every)
-    applied: list[Change] = []
-    for text in changes:
-        change, data = changed(text, data)
-        applied.append(change)
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        model = WGSINDy(**estimator).fit(data)
-    generator = model.generator_
-    for change in reversed(applied):
-        generator = change.undo(generator, measured if change is applied[0] else None)
-    return Outcome(
-        heading=_heading(source, measured, every),
-        remarks=(*remarks(reading, seen), *unidentified(applied, model.generator_)),
-        changes=tuple(applied),
-        data=data,
-        fitted=model.generator_,
-        generator=generator,
-        diagnostics=model.diagnostics_,
-        time_unit=time_unit,
-    )
-
-
-def known_unit(unit: str | None, time_unit: str | None) -> str:
-    """Name the unit of time in the result: the one asked for, else that of the column."""
-    from wgsindy.files.units import checked_unit
-
-    return checked_unit(unit or time_unit, "unit") or ""
-
-
-def changed(text: str, data: Any) -> tuple[Change, Any]:
-    """Read a change of states and apply it."""
-    from wgsindy.changes import Change
-
-    change = Change.parse(text, data.names)
-    return change, change.apply(data)
-
-
-def _heading(source: str, data: Any, every: int) -> str:
-    count = len(data)
-    thinning = "" if every == 1 else f", one sample in {every} kept"
-    return (
-        f"{source}: {count} {'trajectory' if count == 1 else 'trajectories'} of "
-        f"{', '.join(data.names)}{thinning}; {data.n_increments} steps, mean step "
-        f"{data.mean_dt:.4g}, observed time {data.total_time:.4g}."
-    )
-
-
-def read_quietly(sources: Sequence[str], asked: dict[str, Any]) -> Reading:
-    """Read files; the notes of the reading say all that its warnings would."""
-    from wgsindy.files import read
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return read(list(sources), **asked)
-
-
-def remarks(reading: Reading, seen: Sequence[warnings.WarningMessage]) -> tuple[Remark, ...]:
-    """Name what the reading and the fit have to say; of two about the same, the fit's."""
-    from wgsindy.files.notes import WARNING_OF
-
-    names: dict[type[Warning], str] = {kind: name for name, kind in WARNING_OF.items()}
-    told = {warning.category for warning in seen}
-    found = [
-        Remark(note.kind, note.sentence)
-        for note in reading.notes
-        if WARNING_OF.get(note.kind) not in told
-    ]
-    for warning in seen:
-        name = names.get(warning.category, warning.category.__name__)
-        found.append(Remark(name, str(warning.message)))
-    return tuple(dict.fromkeys(found))
-
-
-def unidentified(changes: Sequence[Change], generator: Generator) -> list[Remark]:
-    """Say where a mapped drift is Ito's term alone: its small error bar would mislead."""
-    sure = generator.uncertainty
-    drift = generator.drift_coefficients if sure is None else sure.drift
-    empty = [name for name, row in zip(generator.names, drift, strict=True) if not row.any()]
-    return [
-        Remark(
-            "change",
-            f"no drift of {change.new} was identified, so the drift of {change.old} is only what "
-            "Ito's formula makes of the tensor; its error bar says nothing of what was not found.",
-        )
-        for change in changes
-        if change.new in empty
-    ]
-
-
-@contextmanager
-def spooled(data: Sequence[str]) -> Iterator[list[str]]:
-    """Give the names of all files, standard input among them."""
-    if STDIN not in data:
-        yield list(data)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "stdin"
-        path.write_bytes(sys.stdin.buffer.read())
-        yield [str(path) if name == STDIN else name for name in data]
-
-
-def label(data: Sequence[str]) -> str:
-    """What to call the data in a sentence."""
-    if len(data) > 1:
-        return f"{len(data)} files"
-    return "standard input" if data[0] == STDIN else os.path.basename(data[0].rstrip("/"))
-
-
-def default_folder(data: Sequence[str]) -> Path:
-    """Name a folder for results after the data; numbers of several files are left out.
-
-    >>> default_folder(["runs/cell_01.csv", "runs/cell_12.csv"]).name
-    'cell-wgsindy'
-    """
-    stem = Path(data[0]).name.split(".")[0]
-    if len(data) > 1 or glob.has_magic(stem):
-        stem = re.split(r"[*?\[]", stem)[0].rstrip("-_ 0123456789")
-    return Path(f"{stem.strip('-') or 'data'}-wgsindy")
-
-
-def separated(given: Sequence[str] | None) -> list[str] | None:
-    """Take repeated options and commas alike."""
-    if given is None:
-        return None
-    return [part.strip() for item in given for part in item.split(",") if part.strip()]
-
-
-def column(text: str | None) -> str | int | None:
-    """Read a column: its name, or its position if that is a number."""
-    return int(text) if text is not None and text.isdecimal() else text
-
-
-def columns(given: Sequence[str] | None) -> list[str | int | None] | None:
-    """Read several columns."""
-    names = separated(given)
-    return None if names is None else [column(name) for name in names]
-
-
-def as_recipe(name: str, *, noise_correction: bool) -> Recipe:
-    """Return a recipe, with the correction for observation noise if wanted."""
-    from wgsindy import recipes
-
-    found = recipes.get(name)
-    if not noise_correction or found.noise_correction:
-        return found
-    return replace(found, name=f"{found.name}-noise", noise_correction=True)
-
-
-def as_library(given: Sequence[str]) -> str | Library:
-    """Read a name as it is; of several, join names and formulas."""
-    from wgsindy.errors import LibraryError
-    from wgsindy.libraries import Library
-
-    if len(given) == 1 and given[0].isidentifier():
-        return given[0]
-    parts = []
-    for item in given:
-        try:
-            parts.append(Library.named(item))
-        except LibraryError:
-            parts.append(Library.custom([item]))
-    return Library(tuple(part for library in parts for part in library.parts))
+    command = shlex.join(["wgsindy", *sys.argv[1:]])
+    with whole_folder(folder, replaceable) as draft, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of drawing; those of data and fit are told
+        write(outcome, draft, title=title, command=command, shown=shown)
+        return [name for name in RESULT_FILES if (draft / name).exists()]

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wgsindy.cli.console import say, say_indented, say_unbroken, stage
+from wgsindy.cli.console import passes, say, say_indented, say_unbroken, stage
 
 if TYPE_CHECKING:
     from wgsindy.changes import Change
     from wgsindy.diagnostics import Diagnostics
     from wgsindy.generator import Generator
-    from wgsindy.trajectories import Trajectories
+    from wgsindy.recordings import Recording
 
 MODEL, FITTED_MODEL, REPORT, TABLE = (
     "model.json",
@@ -43,7 +43,7 @@ class Outcome:
     heading: str
     remarks: tuple[Remark, ...]
     changes: tuple[Change, ...]
-    data: Trajectories
+    data: Recording
     fitted: Generator
     generator: Generator
     diagnostics: Diagnostics
@@ -57,6 +57,7 @@ class Outcome:
 
 def write(outcome: Outcome, folder: Path, *, title: str, command: str, shown: bool) -> None:
     """Write all files of a fit into an empty folder."""
+    from wgsindy.display.digest import digest
     from wgsindy.display.fitted import coefficients_csv, fit_figures
     from wgsindy.display.report import write_report
     from wgsindy.display.style import page_style, save_picture
@@ -66,9 +67,9 @@ def write(outcome: Outcome, folder: Path, *, title: str, command: str, shown: bo
     if outcome.changes:
         outcome.fitted.save(folder / FITTED_MODEL)
     (folder / TABLE).write_text(coefficients_csv(outcome.generator.coefficients))
-    with stage("drawing", shown=shown), page_style():
-        weak = weak_fields(outcome.diagnostics.findings)
-        for name, figure in fit_figures(outcome.fitted, outcome.data, weak).items():
+    with passes("drawing", shown=shown), page_style():
+        weak, drawn = weak_fields(outcome.diagnostics.findings), digest(outcome.data)
+        for name, figure in fit_figures(outcome.fitted, drawn, weak).items():
             save_picture(figure, folder / f"{name}.png", dpi=150)
     notes = [remark.sentence for remark in outcome.remarks]
     if outcome.changes:
@@ -77,7 +78,7 @@ def write(outcome: Outcome, folder: Path, *, title: str, command: str, shown: bo
         write_report(
             folder / REPORT,
             outcome.fitted,
-            outcome.data,
+            drawn,
             outcome.diagnostics,
             title=title,
             command=command,

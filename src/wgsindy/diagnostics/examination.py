@@ -10,7 +10,8 @@ import numpy as np
 from wgsindy import readouts
 from wgsindy.alternatives import Alternative, Fitted
 from wgsindy.arrays import BoolArray, FloatArray
-from wgsindy.diagnostics.halves import HalvesPass
+from wgsindy.diagnostics.both import Both
+from wgsindy.diagnostics.halves import Halves, HalvesPass
 from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
 from wgsindy.engine import SERIAL, Engine, reduce
 from wgsindy.generator import Generator
@@ -43,9 +44,14 @@ class Examination:
     @cached_property
     def residuals(self) -> Residuals:
         """Sums over what the generator leaves of the increments."""
-        step = ResidualPass(
+        return self._sums[0]
+
+    @cached_property
+    def _sums(self) -> tuple[Residuals, Halves]:
+        left = ResidualPass(
             self.generator, self.cloud, len(self.data), self.noise_level, self.jitter
         )
+        step = Both(left, HalvesPass(self.data))
         return reduce(step, self.data, engine=self.engine, chunk_size=CHUNK)
 
     @cached_property
@@ -107,7 +113,7 @@ class Examination:
         active = self._active_coordinates()
         if not active.any():
             return 0.0
-        halves = reduce(HalvesPass(self.data), self.data, engine=self.engine)
+        halves = self._sums[1]
         scale = self.cloud.region.scale[active]
         spread = halves.covariance[:, active][:, :, active].sum(axis=0) / 2
         spread /= np.outer(scale, scale)

@@ -9,7 +9,7 @@ steps vary by more than their number.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from itertools import pairwise
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from wgsindy.survey import Cloud
 
 # Steps over which residuals are summed. Memory that lasts longer than the longest is taken for
 # drift, and shorter memory shows better in the shorter ones.
-BLOCKS = (4, 8, 16, 32, 64)
+BLOCKS = (4, 8, 16, 32, 64)  # powers of two: each is made of two of the one before
 FEWEST_BLOCKS = 30
 CHUNK = 8192  # long against a block: those that two chunks share are left out
 LOW_NOISE = 0.05  # share of the mean noise below which a sample sits where noise vanishes
@@ -32,6 +32,8 @@ LONG_STEP = 0.1  # share of the way back to rest that one step covers
 def moving(chunk: Chunk) -> Chunk:
     """Leave out samples that repeat."""
     kept = chunk.increments.any(axis=1)
+    if kept.all():
+        return chunk
     return Chunk(chunk.states[kept], chunk.increments[kept], chunk.dt[kept], chunk.trajectory[kept])
 
 
@@ -210,59 +212,59 @@ class ResidualPass:
         seen = moving(chunk)
         if not len(seen.states):
             return total
-        drift, field = self.generator.drift(seen.states), self.generator.diffusion(seen.states)
+        theta = self.generator.basis.values(seen.states)
+        drift = theta @ self.generator.drift_coefficients.T
+        field = self.generator.tensor_field(theta)
         noise = np.einsum("npp->np", field)
         residual = standardised(seen, drift, noise, self.level, self.jitter)
-        noisy = ~np.isnan(residual)
         dt = seen.dt[:, None]
-        total.leftover += ((seen.increments - drift * dt) ** 2).sum(axis=0)
-        total.allotted += (noise * dt + 2 * self.jitter).sum(axis=0)
-        self._add_moments(total, np.where(noisy, residual, 0.0), noisy, seen.trajectory)
+        total.leftover += _column_sums((seen.increments - drift * dt) ** 2)
+        total.allotted += _column_sums(noise * dt + 2 * self.jitter)
+        z = np.ascontiguousarray(residual.T)
+        noisy = ~np.isnan(z)
+        runs = Runs.of(seen.trajectory)
+        self._add_moments(total, np.where(noisy, z, 0.0), noisy, runs)
         with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
             jacobian = self.generator.drift_jacobian(seen.states)
-        self._add_places(total, seen, field, noisy, jacobian)
-        self._add_slopes(total, seen, drift, np.maximum(noise, LOW_NOISE * self.level), jacobian)
+        total.low_noise += len(dt) - np.count_nonzero(noisy, axis=1)
+        self._add_places(total, seen, field, jacobian)
+        variance = np.maximum(noise, LOW_NOISE * self.level)
+        self._add_slopes(total, seen, drift, variance, jacobian, runs)
         return total
 
-    def _add_moments(
-        self, total: Residuals, z: FloatArray, noisy: BoolArray, owner: IntArray
-    ) -> None:
-        total.samples += len(z)
-        total.count += noisy.sum(axis=0)
-        total.squares += (z**2).sum(axis=0)
-        total.fourths += (z**4).sum(axis=0)
-        neighbours = owner[:-1] == owner[1:]
-        products = (z[:-1] * z[1:])[neighbours]
-        total.pairs += (noisy[:-1] & noisy[1:])[neighbours].sum(axis=0)
-        total.lagged += products.sum(axis=0)
-        total.lagged_squares += (products**2).sum(axis=0)
-        np.add.at(total.trajectory_squares, owner, z**2)
-        np.add.at(total.trajectory_count, owner, noisy)
-        ends = [0, *(np.flatnonzero(~neighbours) + 1), len(z)]
-        for first, last in pairwise(ends):
-            for b, length in enumerate(BLOCKS):
-                whole = (last - first) // length
-                inside = slice(first, first + whole * length)
-                sums = z[inside].reshape(whole, length, z.shape[1]).sum(axis=1)
-                total.block_counts[b] += noisy[inside].sum(axis=0) / length
-                total.block_squares[b] += (sums**2).sum(axis=0) / length
+    def _add_moments(self, total: Residuals, z: FloatArray, noisy: BoolArray, runs: Runs) -> None:
+        """Add powers and products of ``z (d, n)``, zero where it is not ``noisy``."""
+        square, present = z**2, noisy.astype(np.float64)
+        total.samples += z.shape[1]
+        total.count += present.sum(axis=1)
+        total.squares += square.sum(axis=1)
+        total.fourths += (square**2).sum(axis=1)
+        products = z[:, :-1] * z[:, 1:] * runs.joined
+        total.pairs += np.count_nonzero(noisy[:, :-1] & noisy[:, 1:] & runs.joined, axis=1)
+        total.lagged += products.sum(axis=1)
+        total.lagged_squares += (products**2).sum(axis=1)
+        runs.add_to(total.trajectory_squares, square)
+        runs.add_to(total.trajectory_count, present)
+        sums, counts, length = z, present, 1
+        while length < BLOCKS[-1]:
+            # A block of 2 m residuals is two neighbouring ones of m, both from the same start.
+            (sums, counts), runs = runs.paired(sums, counts)
+            length *= 2
+            if length in BLOCKS:
+                b = BLOCKS.index(length)
+                total.block_counts[b] += counts.sum(axis=1) / length
+                total.block_squares[b] += (sums**2).sum(axis=1) / length
 
     def _add_places(
-        self,
-        total: Residuals,
-        seen: Chunk,
-        field: FloatArray,
-        noisy: BoolArray,
-        jacobian: FloatArray,
+        self, total: Residuals, seen: Chunk, field: FloatArray, jacobian: FloatArray
     ) -> None:
-        total.low_noise += (~noisy).sum(axis=0)
         edges = np.stack([self.cloud.low, self.cloud.high])
-        total.at_edge += (seen.states == edges[:, None]).sum(axis=1)
+        total.at_edge += np.count_nonzero(seen.states == edges[:, None], axis=1)
         positive = (np.einsum("npp->np", field) > 0).all(axis=1)
-        smallest = np.linalg.eigvalsh(readouts.correlation(field[positive]))[:, 0]
-        total.singular += int(np.count_nonzero(smallest < NEARLY_SINGULAR))
+        correlation = readouts.correlation(field[positive])
+        total.singular += int(np.count_nonzero(_smallest(correlation) < NEARLY_SINGULAR))
         spread = self.cloud.region.scale
-        square = np.einsum("npq,q,p->n", jacobian**2, spread**2, spread**-2.0)
+        square = np.einsum("npq,q,p->n", jacobian**2, spread**2, spread**-2.0, optimize=True)
         rate = np.sqrt(square / len(spread))
         total.long_steps += int(np.count_nonzero(rate * seen.dt > LONG_STEP))
 
@@ -273,22 +275,23 @@ class ResidualPass:
         drift: FloatArray,
         variance: FloatArray,
         jacobian: FloatArray,
+        runs: Runs,
     ) -> None:
         """Sum what the drift explains, by trajectory, and of pairs of steps, alike weighted."""
-        pull = drift / variance
-        power = pull * drift
+        pull = np.ascontiguousarray((drift / variance).T)
+        power = pull * drift.T
         # Noise of a state is in the step from it too, with the other sign: -J_pp s_p of what the
         # drift seems to explain.
-        carried = self._noise_carried(jacobian) / variance
-        np.add.at(total.explained, seen.trajectory, pull * seen.increments + carried)
-        np.add.at(total.expected, seen.trajectory, power * seen.dt[:, None])
-        within = seen.trajectory[:-1] == seen.trajectory[1:]
-        first, second = seen.increments[:-1][within], seen.increments[1:][within]
-        before, after = seen.dt[:-1][within], seen.dt[1:][within]
-        pull, power, carried = pull[:-1][within], power[:-1][within], carried[:-1][within]
-        total.paired[0] += [(pull * first + carried).sum(axis=0), before @ power]
-        both = pull * (first + second) + carried
-        total.paired[1] += [both.sum(axis=0), (before + after) @ power]
+        carried = self._noise_carried(jacobian).T / variance.T
+        steps = np.ascontiguousarray(seen.increments.T)
+        explained = pull * steps + carried
+        runs.add_to(total.explained, explained)
+        runs.add_to(total.expected, power * seen.dt)
+        joined = runs.joined.astype(np.float64)
+        first, second = explained[:, :-1], pull[:, :-1] * steps[:, 1:]
+        before, after = seen.dt[:-1] * joined, seen.dt[1:] * joined
+        total.paired[0] += [first @ joined, power[:, :-1] @ before]
+        total.paired[1] += [(first + second) @ joined, power[:, :-1] @ (before + after)]
 
     def _noise_carried(self, jacobian: FloatArray) -> FloatArray:
         """J_pp s_p, ``(n, d)``; nothing where the drift has no slope."""
@@ -299,3 +302,50 @@ class ResidualPass:
         return Residuals(
             *(getattr(left, item.name) + getattr(right, item.name) for item in fields(Residuals))
         )
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Neighbouring columns that belong together: ``first (m,)`` of each run, ``length (m,)``.
+
+    ``owner (m,)`` is the trajectory of each run.
+    """
+
+    owner: IntArray
+    first: IntArray
+    length: IntArray
+
+    @classmethod
+    def of(cls, trajectory: IntArray) -> Runs:
+        """Find the runs of equal numbers in ``trajectory (n,)``."""
+        first = np.append(0, np.flatnonzero(np.diff(trajectory)) + 1)
+        return cls(trajectory[first], first, np.diff(np.append(first, len(trajectory))))
+
+    @cached_property
+    def joined(self) -> BoolArray:
+        """Whether each column and the next one are in the same run, ``(n - 1,)``."""
+        inside = np.ones(int(self.length.sum()) - 1, dtype=bool)
+        inside[self.first[1:] - 1] = False
+        return inside
+
+    def add_to(self, total: FloatArray, values: FloatArray) -> None:
+        """Add the sums of ``values (d, n)`` over each run to its trajectory in ``total (R, d)``."""
+        total[self.owner] += np.add.reduceat(values, self.first, axis=1).T
+
+    def paired(self, *values: FloatArray) -> tuple[list[FloatArray], Runs]:
+        """Add up columns of ``values (d, n)`` two by two; the last of an odd run is left out."""
+        half = self.length // 2
+        first = np.cumsum(half) - half
+        left = np.repeat(self.first - 2 * first, half) + 2 * np.arange(int(half.sum()))
+        return [one[:, left] + one[:, left + 1] for one in values], Runs(self.owner, first, half)
+
+
+def _column_sums(values: FloatArray) -> FloatArray:
+    return np.ones(len(values)) @ values  # many times faster than a sum along a short axis
+
+
+def _smallest(correlation: FloatArray) -> FloatArray:
+    """Smallest eigenvalue of each matrix of correlations ``(n, d, d)``."""
+    if correlation.shape[1] == 2:
+        return 1.0 - np.abs(correlation[:, 0, 1])
+    return np.asarray(np.linalg.eigvalsh(correlation)[:, 0])

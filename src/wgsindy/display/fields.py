@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from wgsindy import metrics, symbolic, tensor
 from wgsindy.arrays import FloatArray
+from wgsindy.display.digest import States
 from wgsindy.errors import DataError
 from wgsindy.generator import Generator
-from wgsindy.trajectories import Trajectories
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ class Window(NamedTuple):
     high: FloatArray
 
     @classmethod
-    def of(cls, data: Trajectories) -> Window:
+    def of(cls, data: States) -> Window:
         """The central 96 % of the states of each coordinate.
 
         Raises
@@ -64,7 +64,7 @@ def field_values(generator: Generator, grid: FloatArray) -> FloatArray:
     return np.hstack([drift, entries]).T
 
 
-def plot_comparison(estimate: Generator, truth: Generator, data: Trajectories) -> Figure:
+def plot_comparison(estimate: Generator, truth: Generator, data: States) -> Figure:
     """Draw recovered, true and error fields of b1, b2, a11, a12, a22 over the data's range.
 
     Recovered and true share a colour scale; the error's own scale is centred at zero.
@@ -236,7 +236,7 @@ def _label_row(axes: Axes, field: str, coordinate: str) -> None:
     )
 
 
-def plot_portrait(generator: Generator, data: Trajectories, axes: Axes) -> Axes:
+def plot_portrait(generator: Generator, data: States, axes: Axes) -> Axes:
     """Draw where the process goes: density of the data, drift arrows, tensor ellipses."""
     from matplotlib.collections import EllipseCollection
 
@@ -272,7 +272,7 @@ def plot_portrait(generator: Generator, data: Trajectories, axes: Axes) -> Axes:
     return axes
 
 
-def plot_overview(estimate: Generator, truth: Generator, data: Trajectories) -> Figure:
+def plot_overview(estimate: Generator, truth: Generator, data: States) -> Figure:
     """Draw recovered and true portraits side by side, equations underneath."""
     from matplotlib.figure import Figure
 

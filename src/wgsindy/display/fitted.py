@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wgsindy import symbolic, tensor
+from wgsindy.display.digest import States
 from wgsindy.display.fields import (
     Window,
     colour_range,
@@ -24,7 +25,6 @@ from wgsindy.display.fields import (
 from wgsindy.formulas import Coefficient
 from wgsindy.generator import Generator
 from wgsindy.metrics import GRID_RANGE
-from wgsindy.trajectories import Trajectories
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ def coefficients_csv(coefficients: Sequence[Coefficient]) -> str:
 
 
 def fit_figures(
-    generator: Generator, data: Trajectories, weak: Collection[str] = ()
+    generator: Generator, data: States, weak: Collection[str] = ()
 ) -> dict[str, Figure]:
     """Figures of a fit by their names: portrait and fields of two coordinates, else curves.
 
@@ -63,7 +63,7 @@ def fit_figures(
     }
 
 
-def plot_fit(generator: Generator, data: Trajectories, weak: Collection[str] = ()) -> Figure:
+def plot_fit(generator: Generator, data: States, weak: Collection[str] = ()) -> Figure:
     """Draw density, drift arrows and tensor ellipses of a fit, its equations underneath."""
     from matplotlib.figure import Figure
 
@@ -81,7 +81,7 @@ def plot_fit(generator: Generator, data: Trajectories, weak: Collection[str] = (
     return figure
 
 
-def plot_images(generator: Generator, data: Trajectories, weak: Collection[str] = ()) -> Figure:
+def plot_images(generator: Generator, data: States, weak: Collection[str] = ()) -> Figure:
     """Draw b1, b2, a11, a12, a22 over the central range of two coordinates."""
     from matplotlib.figure import Figure
 
@@ -107,7 +107,7 @@ def plot_images(generator: Generator, data: Trajectories, weak: Collection[str] 
     return figure
 
 
-def plot_curves(generator: Generator, data: Trajectories, weak: Collection[str] = ()) -> Figure:
+def plot_curves(generator: Generator, data: States, weak: Collection[str] = ()) -> Figure:
     """Draw drift and variance of each coordinate along it, the others at their medians.
 
     With 95 % bands, if the fit gives any; of many coordinates only the first.
@@ -131,9 +131,7 @@ def plot_curves(generator: Generator, data: Trajectories, weak: Collection[str] 
     return figure
 
 
-def _curve(
-    generator: Generator, data: Trajectories, p: int, field: int, axes: Axes, colour: str
-) -> None:
+def _curve(generator: Generator, data: States, p: int, field: int, axes: Axes, colour: str) -> None:
     low, high = np.percentile(data.states[:, p], GRID_RANGE)
     states = np.tile(np.median(data.states, axis=0), (POINTS, 1))
     states[:, p] = np.linspace(low, high, POINTS)

@@ -51,16 +51,16 @@ def times_of(table: Table, name: str, clock: Clock) -> Times:
     if column.dtype.kind == "M":
         return _of_timestamps(column.astype("datetime64[us]"), 0, clock)
     table.numbers(name)  # refuses what is no number
-    if column.dtype.kind == "u":
-        column = column.astype(np.int64)  # unsigned numbers cannot go back
+    if column.dtype.kind in "iu":
+        column = column.astype(np.int64)  # small integers overflow, unsigned ones cannot go back
     origin = _first(column)
     # Subtracted as integers: nanoseconds since 1970 do not fit a float.
     since = (column - origin).astype(np.float64)
-    epoch = None if clock.time_unit else _epoch_unit(column.astype(np.float64))
+    epoch = None if clock.time_unit else epoch_unit(column)
     given = clock.time_unit or epoch or written_unit(name, table.units)
     if epoch:
         wanted = clock.unit or "s"
-        how = f"{name!r} counts {epoch} since 1970 and is read in {wanted}"
+        how = epoch_told(name, epoch, wanted)
         return Times(since * (SECONDS[epoch] / SECONDS[wanted]), how)
     if clock.unit is None:
         return Times(since, f"{name!r} is used as it is" + (f", in {given}" if given else ""))
@@ -101,7 +101,14 @@ def _first(column: Column) -> Any:
     return column[there][0] if there.any() else column.dtype.type(0)
 
 
-def _epoch_unit(values: FloatArray) -> str | None:
+def epoch_told(name: str, epoch: str, wanted: str) -> str:
+    """Say how a column of counts since 1970 is read."""
+    return f"{name!r} counts {epoch} since 1970 and is read in {wanted}"
+
+
+def epoch_unit(column: Column) -> str | None:
+    """Return the unit of numbers that count the time since 1970, if these do."""
+    values = column.astype(np.float64)
     there = values[np.isfinite(values)]
     for unit in EPOCH_UNITS if len(there) else ():
         seconds = there * SECONDS[unit]

@@ -14,6 +14,7 @@ from wgsindy.files.table import Table
 from wgsindy.shards import Block
 
 BUFFER = 2**20  # bytes of a column held at a time: row groups may be large
+SHARD_ROWS = 2**20  # the index of all row groups is read anew for so many rows
 
 
 def _opened(path: Path) -> Any:
@@ -40,23 +41,31 @@ class ParquetSheet:
 
     def shards(self, wanted: Wanted) -> list[ParquetShard]:
         with told(self.path, "Parquet"), _opened(self.path) as file:
-            groups = file.num_row_groups
-        return [ParquetShard(self.path, wanted, group) for group in range(groups)]
+            footer = file.metadata
+            rows = [footer.row_group(group).num_rows for group in range(footer.num_row_groups)]
+        shards, first, held = [], 0, 0
+        for group, count in enumerate(rows):
+            held += count
+            if held >= SHARD_ROWS or group == len(rows) - 1:
+                shards.append(ParquetShard(self.path, wanted, first, group + 1))
+                first, held = group + 1, 0
+        return shards
 
 
 @dataclass(frozen=True)
 class ParquetShard:
-    """One row group."""
+    """The row groups ``first`` to ``last`` (not included)."""
 
     path: Path
     wanted: Wanted
-    group: int
+    first: int
+    last: int
 
     def blocks(self) -> Iterator[Block]:
-        names = list(self.wanted.columns)
+        names, groups = list(self.wanted.columns), range(self.first, self.last)
         with told(self.path, "Parquet"), _opened(self.path) as file:
             for batch in file.iter_batches(
-                BLOCK_ROWS, row_groups=[self.group], columns=names, use_threads=False
+                BLOCK_ROWS, row_groups=[*groups], columns=names, use_threads=False
             ):
                 yield self.wanted.block(
                     {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}

@@ -106,7 +106,7 @@ def read(
     coordinates, logged = state_names(
         tables[0], states_kept, names, as_list(log, "log") or (), notes
     )
-    _tell_roles(roles, states_kept, notes)
+    tell_roles(roles, states_kept, notes)
     pieces = pieces_of(ordered(tracks, notes), gap, notes)
     pieces = as_logarithms(pieces, logged, coordinates)
     inspect(pieces, coordinates, notes)
@@ -153,7 +153,8 @@ def as_list(columns: Any, argument: str) -> Sequence[Any] | None:
         raise DataError(f"{argument} must be a list, got {columns!r}.") from None
 
 
-def _tell_roles(roles: Roles, states: Sequence[str], notes: list[Note]) -> None:
+def tell_roles(roles: Roles, states: Sequence[str], notes: list[Note]) -> None:
+    """Note what the columns were taken for."""
     time = f"time {roles.time!r}" if roles.time else "no time column"
     ids = f", trajectories by {roles.trajectory!r}" if roles.trajectory else ""
     notes.append(Note("choice", len(states), f"states {listed(states)}; {time}{ids}."))

@@ -12,14 +12,16 @@ import numpy as np
 
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.array_sheets import ArraySheet, GivenArray, Hdf5Arrays, NpyArrays, ZarrArrays
+from wgsindy.files.clock import epoch_told, epoch_unit
 from wgsindy.files.dask_sheets import DaskArraySheet, DaskFrameSheet, is_dask
 from wgsindy.files.naming import state_names
 from wgsindy.files.notes import Note, warn_of
 from wgsindy.files.parquet_sheets import ParquetSheet
-from wgsindy.files.reading import as_list, checked_dt
+from wgsindy.files.reading import as_list, checked_dt, tell_roles
 from wgsindy.files.roles import find_roles
 from wgsindy.files.sheets import Sheet, Wanted
 from wgsindy.files.sources import expanded, is_zarr
+from wgsindy.files.table import Table
 from wgsindy.files.text_sheets import TextSheet
 from wgsindy.files.tracks import require_columns
 from wgsindy.shards import Block, Shard
@@ -39,7 +41,8 @@ def stream(
 
     Memory does not grow with the number of samples. Nothing is mended, as :func:`wgsindy.read`
     would: rows are in order, trajectory after trajectory, and every value is there. Times are used
-    as they are; steps between timestamps are in seconds. All is read once to be checked.
+    as they are; steps between timestamps, or counts since 1970, are in seconds. All is read once
+    to be checked.
 
     Parameters
     ----------
@@ -71,32 +74,82 @@ def stream(
     >>> stream(lambda: (walk[k : k + 7] for k in range(0, 1000, 7)), dt=0.1, names=["p", "q"])
     Stream(1 x (p, q), 999 increments, mean dt = 0.1)
     """
+    found = streamed(source, states=states, time=time, trajectory=trajectory, dt=dt, names=names)
+    warn_of(found.notes, stacklevel=2)
+    return found.data
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """A stream, and what was found on the way to it."""
+
+    data: Stream
+    notes: tuple[Note, ...] = ()
+
+
+def streamed(
+    source: Any,
+    *,
+    states: str | int | Sequence[str | int] | None = None,
+    time: str | int | None = None,
+    trajectory: str | int | None = None,
+    dt: float | None = None,
+    names: Sequence[str] | None = None,
+) -> Streamed:
+    """Do what :func:`stream` does, with notes instead of their warnings."""
     if time is not None and dt is not None:
         raise DataError(f"the step is needed once: pass time={time!r} or dt={dt}, not both.")
     if callable(source):
         if not (states is time is trajectory is None):
             raise DataError("what a function yields has no columns to choose; leave them out.")
-        return Stream([FunctionShard(source, checked_dt(dt, []))], names=names)
+        return Streamed(Stream([FunctionShard(source, checked_dt(dt, []))], names=names))
     sheets = _sheets(source)
     notes: list[Note] = []
     first = sheets[0].head()
     require_columns([first])
     dt = checked_dt(dt, [first])
-    wanted_states = as_list(states, "states")
     roles = find_roles(
-        first, states=wanted_states, time=time, trajectory=trajectory, dt=dt, notes=notes
+        first,
+        states=as_list(states, "states"),
+        time=time,
+        trajectory=trajectory,
+        dt=dt,
+        notes=notes,
     )
     coordinates, _ = state_names(first, roles.states, names, (), notes)
+    tell_roles(roles, roles.states, notes)
     clock = roles.time if dt is None else None
+    epoch = _epoch(first, clock, notes)
     shards: list[Shard] = []
     for group, sheet in enumerate(sheets):
-        wanted = Wanted(roles.states, clock, roles.trajectory, dt, group)
+        wanted = Wanted(roles.states, clock, roles.trajectory, dt, group, epoch)
         table = sheet.head() if group else first
         for name in wanted.columns:
             table.resolve(name)
         shards += sheet.shards(wanted)
-    warn_of(notes, stacklevel=2)
-    return Stream(shards, names=coordinates)
+    return Streamed(Stream(shards, names=coordinates), tuple(notes))
+
+
+def _epoch(table: Table, clock: str | None, notes: list[Note]) -> str | None:
+    """Unit of times that count since 1970 and are no timestamps yet."""
+    if clock is None or table.columns[clock].dtype.kind not in "iuf":
+        return None
+    found = epoch_unit(table.columns[clock])
+    if found is not None:
+        notes.append(Note("choice", 1, f"time: {epoch_told(clock, found, 's')}."))
+    return found
+
+
+def bytes_on_disk(sources: Sequence[str]) -> int:
+    """Bytes of all files of paths and globs; what is not there has none."""
+    files = (path for item in sources for path in expanded(item))
+    return sum(_bytes(path) for path in files)
+
+
+def _bytes(path: Path) -> int:
+    if path.is_dir():  # a Zarr store
+        return sum(_bytes(inner) for inner in path.iterdir())
+    return path.stat().st_size if path.exists() else 0
 
 
 @dataclass(frozen=True)

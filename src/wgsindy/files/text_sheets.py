@@ -6,11 +6,12 @@ Stricter than :func:`wgsindy.read`: UTF-8, one separator, decimal points, no com
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 2**17
 SHARD_BYTES = 2**22
+BLANK_LINE = re.compile(rb"(?:^|\n)[ \t\r]*(?=\n)")
+Kind = Literal["number", "whole", "text", "stamp"]
 MISSING = ["", "NA", "nan", "NaN", "null"]
 
 
@@ -55,7 +58,7 @@ class TextSheet:
             dialect.separator,
             dialect.width,
             tuple(list(table.columns).index(name) for name in wanted.columns),
-            wanted.trajectory is not None and table.columns[wanted.trajectory].dtype.kind == "O",
+            tuple(_kind(table, name, wanted) for name in wanted.columns),
         )
         start = sum(len(line) for line in lines[: there[dialect.first]])
         size = self.path.stat().st_size
@@ -69,19 +72,32 @@ class TextSheet:
         with told(self.path, "text"), open(self.path, "rb") as file:
             content = file.read(HEAD_BYTES)
             whole = not file.read(1)
+        if b"\r" in content and b"\n" not in content:
+            raise DataError(
+                f"{self.path} ends its lines by carriage returns alone, which cannot be streamed; "
+                "write it with line feeds, or use wg.read."
+            )
         if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise DataError(f"{self.path} is in UTF-16; save it as UTF-8, or use wg.read.")
         return content if whole else content[: content.rfind(b"\n") + 1]
 
 
+def _kind(table: Table, name: str, wanted: Wanted) -> Kind:
+    held = table.columns[name].dtype.kind
+    if held == "O":
+        return "text" if name == wanted.trajectory else "stamp"
+    # Ids and times may have more digits than a float.
+    return "whole" if held == "i" and name not in wanted.states else "number"
+
+
 @dataclass(frozen=True)
 class Form:
-    """How rows are written: ``places`` of the wanted columns; whether ids are text."""
+    """How rows are written: ``places`` of the wanted columns and what they hold."""
 
     separator: str
     width: int
     places: tuple[int, ...]
-    text_ids: bool
+    kinds: tuple[Kind, ...]
 
 
 @dataclass(frozen=True)
@@ -100,6 +116,8 @@ class TextShard:
 
     def blocks(self) -> Iterator[Block]:
         content = self._lines()
+        if BLANK_LINE.search(content):
+            content = b"\n".join(line for line in content.split(b"\n") if line.strip())
         if content.strip():
             yield self.wanted.block(self._columns(content))
 
@@ -119,52 +137,64 @@ class TextShard:
         import polars as pl
 
         try:
-            table = self._table(content, pl.Float64)
+            table = self._table(content, typed=True)
         except pl.exceptions.PolarsError:
             # Blanks around a number, or no number: slower, and with a sentence.
             with told(self.path, "a table of text"):
-                table = self._table(content, pl.String)
+                table = self._table(content, typed=False)
         columns = {}
-        for name, place in zip(self.wanted.columns, self.form.places, strict=True):
-            fields = table[f"column_{place + 1}"]
-            if self._is_text(place):
-                columns[name] = np.array(fields.to_list(), dtype=object)
-            else:
-                columns[name] = self._numbers(fields, name)
+        for name, place, kind in zip(
+            self.wanted.columns, self.form.places, self.form.kinds, strict=True
+        ):
+            columns[name] = self._values(table[f"column_{place + 1}"], name, kind)
         return columns
 
-    def _table(self, content: bytes, numbers: Any) -> pl.DataFrame:
-        """Split into columns: ``numbers`` is the type of those that are no text."""
+    def _values(self, fields: pl.Series, name: str, kind: Kind) -> NDArray[Any]:
         import polars as pl
 
+        if fields.dtype == pl.String:
+            fields = fields.str.strip_chars(" \t\r")
+        if kind == "text":
+            return np.array([item or None for item in fields.to_list()], dtype=object)
+        if kind == "stamp":
+            try:
+                stamps = fields.str.to_datetime(strict=False)
+            except pl.exceptions.PolarsError:  # none of them is one
+                stamps = pl.Series([None] * len(fields), dtype=pl.Datetime)
+            self._refuse(fields, stamps, name, "no timestamp in ISO 8601")
+            return stamps.dt.replace_time_zone(None).to_numpy()
+        if kind == "whole":
+            whole = fields.cast(pl.Int64, strict=False)
+            if not whole.null_count():
+                return whole.to_numpy()
+        values = fields.cast(pl.Float64, strict=False)  # nothing to do for most files
+        self._refuse(fields, values, name, "no number")
+        return np.asarray(values.fill_null(float("nan")).to_numpy())
+
+    def _refuse(self, fields: pl.Series, values: pl.Series, name: str, what: str) -> None:
+        """Complain of the first field that has no value."""
+        if values.null_count() > fields.null_count():
+            odd = fields.filter(values.is_null() & fields.is_not_null())
+            raise DataError(
+                f"{self.path} has {odd[0][:40]!r} in column {name!r}, which is {what} (between the "
+                f"bytes {self.first} and {self.last}); correct it, or use wg.read."
+            )
+
+    def _table(self, content: bytes, *, typed: bool) -> pl.DataFrame:
+        """Split into columns; without ``typed`` all of them are text."""
+        import polars as pl
+
+        known: dict[Kind, Any] = {"number": pl.Float64, "whole": pl.Int64} if typed else {}
+        kinds = zip(self.form.places, self.form.kinds, strict=True)
+        types = {place: known.get(kind, pl.String) for place, kind in kinds}
         return pl.read_csv(
             content,
             has_header=False,
             separator=self.form.separator,
             schema={
-                f"column_{place + 1}": pl.String if self._is_text(place) else numbers
+                f"column_{place + 1}": types.get(place, pl.String)
                 for place in range(self.form.width)
             },
             null_values=MISSING,
             encoding="utf8-lossy",
         )
-
-    def _is_text(self, place: int) -> bool:
-        if place not in self.form.places:
-            return True
-        ids = self.wanted.trajectory is not None and place == self.form.places[-1]
-        return ids and self.form.text_ids
-
-    def _numbers(self, fields: pl.Series, name: str) -> NDArray[Any]:
-        import polars as pl
-
-        values = fields.cast(pl.Float64, strict=False)  # nothing to do for most files
-        if values.null_count() > fields.null_count():
-            values = fields.str.strip_chars(" \t\r").cast(pl.Float64, strict=False)
-            odd = fields.filter(values.is_null() & fields.is_not_null())
-            if len(odd):
-                raise DataError(
-                    f"{self.path} has {odd[0][:40]!r} in column {name!r}, which is no number "
-                    f"(between the bytes {self.first} and {self.last}); correct it, or use wg.read."
-                )
-        return np.asarray(values.fill_null(float("nan")).to_numpy())

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wgsindy.diagnostics import Diagnostics
+from wgsindy.display.digest import Digest, digest
 from wgsindy.display.report.content import Origin
 from wgsindy.display.report.page import render
 from wgsindy.errors import DataError
 from wgsindy.files import write_atomically
 from wgsindy.generator import Generator
-from wgsindy.trajectories import Trajectories
+from wgsindy.recordings import Recording
 
 __all__ = ["render_report", "write_report"]
 
@@ -23,7 +24,7 @@ __all__ = ["render_report", "write_report"]
 def write_report(
     path: str | Path,
     generator: Generator,
-    data: Trajectories,
+    data: Recording | Digest,
     diagnostics: Diagnostics,
     *,
     title: str = "Report of a fit",
@@ -39,7 +40,7 @@ def write_report(
     Parameters
     ----------
     generator, diagnostics : ``generator_`` and ``diagnostics_`` of a fitted estimator
-    data : what it was fitted to
+    data : what it was fitted to, or a digest of it; of a stream some samples are drawn
     title : heading of the page; text, never markup
     command : how the fit was made, to be shown as it is
     model_file : name under which the page offers the model it holds
@@ -71,7 +72,7 @@ def write_report(
 
 def render_report(
     generator: Generator,
-    data: Trajectories,
+    data: Recording | Digest,
     diagnostics: Diagnostics,
     origin: Origin,
     *,
@@ -83,4 +84,4 @@ def render_report(
             f"the generator is one of {list(generator.names)}, the data have {list(data.names)}; "
             "give the data it was fitted to."
         )
-    return render(generator, data, diagnostics, origin, random_state=random_state)
+    return render(generator, digest(data), diagnostics, origin, random_state=random_state)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-import numpy as np
-
 from wgsindy import symbolic, tensor
 from wgsindy.diagnostics import Diagnostics
+from wgsindy.display.digest import Digest
 from wgsindy.findings import Verdict
 from wgsindy.generator import Generator
-from wgsindy.trajectories import Trajectories
 
 MINUS = "\N{MINUS SIGN}"
 UNEVEN = 1e-3  # relative spread of the steps above which they are called uneven
@@ -64,13 +62,12 @@ def capitalised(text: str, names: Collection[str] = ()) -> str:
     return text if text.split(" ", 1)[0] in names else text[:1].upper() + text[1:]
 
 
-def data_facts(data: Trajectories, unit: str) -> list[Fact]:
+def data_facts(shown: Digest, unit: str) -> list[Fact]:
     """How much there is of what; ``unit`` of time, if it is known."""
     after = f" {unit}" if unit else ""
-    lengths = np.array([len(path) - 1 for path in data])
-    steps = np.concatenate([data.steps(index) for index in range(len(data))])
-    shortest, longest = int(lengths.min()), int(lengths.max())
-    even = float(np.ptp(steps)) <= UNEVEN * data.mean_dt
+    data, (briefest, widest) = shown.whole, shown.steps
+    shortest, longest = int(data.lengths.min()) - 1, int(data.lengths.max()) - 1
+    even = widest - briefest <= UNEVEN * data.mean_dt
     facts = [
         Fact("Coordinates", ", ".join(data.names)),
         Fact("Trajectories", f"{len(data)}"),
@@ -84,14 +81,13 @@ def data_facts(data: Trajectories, unit: str) -> list[Fact]:
             (
                 f"{data.mean_dt:.6g}"
                 if even
-                else f"{steps.min():.4g} to {steps.max():.4g}, mean {data.mean_dt:.4g}"
+                else f"{briefest:.4g} to {widest:.4g}, mean {data.mean_dt:.4g}"
             )
             + after,
         ),
         Fact("Observed time", f"{data.total_time:.6g}{after}"),
     ]
-    low, high = data.states.min(axis=0), data.states.max(axis=0)
-    for name, least, most in zip(data.names, low, high, strict=True):
+    for name, least, most in zip(data.names, shown.low, shown.high, strict=True):
         facts.append(Fact(f"Range of {name}", f"{least:.4g} to {most:.4g}".replace("-", MINUS)))
     return facts
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wgsindy.arrays import BoolArray, FloatArray
+from wgsindy.display.digest import States
 from wgsindy.display.grid import percent
 from wgsindy.display.report.fieldplots import half_widths
 from wgsindy.display.report.picture import (
@@ -21,7 +22,6 @@ from wgsindy.display.report.picture import (
 )
 from wgsindy.display.report.planes import Plane, planes
 from wgsindy.generator import Generator
-from wgsindy.trajectories import Trajectories
 
 CELLS, BINS = 34, 50
 WHOLE = (0.0, 100.0)
@@ -29,7 +29,7 @@ BEYOND = 0.07  # of the range of the data, shown on every side of it
 LARGEST_ERROR = 100.0  # percent; a drift that is off by more is unknown, by however much
 
 
-def coverage_pictures(generator: Generator, data: Trajectories) -> list[Picture]:
+def coverage_pictures(generator: Generator, data: States) -> list[Picture]:
     """Samples in each cell over the whole range of the data; beside it the error of the drift."""
     if data.dimension == 1:
         return [_line_coverage(data)]
@@ -43,7 +43,7 @@ def coverage_pictures(generator: Generator, data: Trajectories) -> list[Picture]
     return found
 
 
-def _counts_picture(data: Trajectories, plane: Plane, central: Plane) -> Picture:
+def _counts_picture(data: States, plane: Plane, central: Plane) -> Picture:
     x, y, _ = plane.cells(CELLS)
     counts = plane.counts(data, CELLS)
     names = plane.window.names
@@ -115,7 +115,7 @@ def _frame(plane: Plane) -> Spec:
     return drawn | {"line": drawn["line"] | {"dash": "dash"}}
 
 
-def relative_errors(generator: Generator, data: Trajectories, states: FloatArray) -> FloatArray:
+def relative_errors(generator: Generator, data: States, states: FloatArray) -> FloatArray:
     """Half-width of the drift's band at ``states (n, d)`` over the drift's size on the data.
 
     The largest over the components, ``(n,)``; those that are zero have no size to compare with.
@@ -126,7 +126,7 @@ def relative_errors(generator: Generator, data: Trajectories, states: FloatArray
     return np.asarray((widths[there] / sizes[there, None]).max(axis=0))
 
 
-def _sureness_picture(generator: Generator, data: Trajectories, plane: Plane) -> Picture:
+def _sureness_picture(generator: Generator, data: States, plane: Plane) -> Picture:
     x, y, states = plane.cells(CELLS)
     errors = 100 * relative_errors(generator, data, states)
     seen = errors[plane.counts(data, CELLS) > 0]
@@ -170,7 +170,7 @@ def _capped(error: float) -> str:
     return f"{error:.2g} %" if error <= LARGEST_ERROR else f"more than {LARGEST_ERROR:.0f} %"
 
 
-def _line_coverage(data: Trajectories) -> Picture:
+def _line_coverage(data: States) -> Picture:
     counts, edges = np.histogram(data.states[:, 0], bins=BINS)
     name = data.names[0]
     margin = BEYOND * (edges[-1] - edges[0])

@@ -9,6 +9,7 @@ import numpy as np
 
 from wgsindy import symbolic, tensor
 from wgsindy.arrays import FloatArray
+from wgsindy.display.digest import States
 from wgsindy.display.fields import colour_range, field_scales, field_values
 from wgsindy.display.report.picture import (
     OBSERVED,
@@ -28,7 +29,6 @@ from wgsindy.display.report.picture import (
 from wgsindy.display.report.planes import planes
 from wgsindy.generator import Generator
 from wgsindy.metrics import GRID_RANGE
-from wgsindy.trajectories import Trajectories
 
 CELLS, POINTS = 31, 81
 PALE_COLOURS = [[0.0, "var(--empty)"], [1.0, "var(--pale)"]]
@@ -48,9 +48,7 @@ def field_titles(names: Sequence[str]) -> dict[str, str]:
     return titles
 
 
-def field_pictures(
-    generator: Generator, data: Trajectories, weak: Collection[str]
-) -> list[Picture]:
+def field_pictures(generator: Generator, data: States, weak: Collection[str]) -> list[Picture]:
     """Images for two coordinates, curves through the middle of the data for any other number.
 
     ``weak`` drift components are marked, and have no colours.
@@ -90,7 +88,7 @@ def half_widths(generator: Generator, states: FloatArray) -> FloatArray:
     return np.hstack([drift, entries]).T / 2
 
 
-def _images(generator: Generator, data: Trajectories) -> dict[str, Picture]:
+def _images(generator: Generator, data: States) -> dict[str, Picture]:
     plane = planes(data)[0]
     x, y, states = plane.cells(CELLS)
     values, widths = field_values(generator, states), half_widths(generator, states)
@@ -126,7 +124,7 @@ def _images(generator: Generator, data: Trajectories) -> dict[str, Picture]:
     return pictures
 
 
-def _curves(generator: Generator, data: Trajectories) -> dict[str, Picture]:
+def _curves(generator: Generator, data: States) -> dict[str, Picture]:
     titles = field_titles(data.names)
     traces: dict[str, list[Spec]] = {field: [] for field in titles}
     extremes: dict[str, list[float]] = {field: [] for field in titles}

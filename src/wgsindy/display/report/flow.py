@@ -8,6 +8,7 @@ import numpy as np
 
 from wgsindy import symbolic, tensor
 from wgsindy.arrays import FloatArray
+from wgsindy.display.digest import States
 from wgsindy.display.report.durations import duration
 from wgsindy.display.report.picture import (
     DENSITY_COLOURS,
@@ -24,7 +25,6 @@ from wgsindy.display.report.picture import (
 )
 from wgsindy.display.report.planes import Plane, planes
 from wgsindy.generator import Generator
-from wgsindy.trajectories import Trajectories
 
 CELLS = 40
 ARROWS, ELLIPSES = 15, 8  # a side
@@ -34,7 +34,7 @@ OUTLINE = 40  # points of an ellipse
 
 
 def flow_pictures(
-    generator: Generator, data: Trajectories, weak: Collection[str], unit: str
+    generator: Generator, data: States, weak: Collection[str], unit: str
 ) -> list[Picture]:
     """Arrows and ellipses in each plane; a process on a line has none.
 
@@ -51,7 +51,7 @@ def flow_pictures(
 
 
 def arrow_picture(
-    generator: Generator, data: Trajectories, plane: Plane, weak: Collection[str], unit: str
+    generator: Generator, data: States, plane: Plane, weak: Collection[str], unit: str
 ) -> Picture:
     """Draw the drift; what has no samples around it is pale and no longer than what has."""
     _, _, states = plane.cells(ARROWS)
@@ -91,7 +91,7 @@ def arrow_picture(
     )
 
 
-def ellipse_picture(generator: Generator, data: Trajectories, plane: Plane, unit: str) -> Picture:
+def ellipse_picture(generator: Generator, data: States, plane: Plane, unit: str) -> Picture:
     """Draw the tensor."""
     _, _, states = plane.cells(ELLIPSES)
     seen = plane.counts(data, ELLIPSES) > 0
@@ -169,7 +169,7 @@ def _fastest(drift: FloatArray) -> float:
     return float(np.linalg.norm(drift, axis=1).max(initial=0.0))
 
 
-def _density(plane: Plane, data: Trajectories) -> Spec:
+def _density(plane: Plane, data: States) -> Spec:
     x, y, _ = plane.cells(CELLS)
     # The root shows thin regions too; a linear scale would leave them blank.
     return heat(

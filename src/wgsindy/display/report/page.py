@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from wgsindy import __version__, modelfile
 from wgsindy.diagnostics import Diagnostics
+from wgsindy.display.digest import Digest
 from wgsindy.display.report import content, formulas
 from wgsindy.display.report.checks import rehearsal_pictures, residual_pictures
 from wgsindy.display.report.content import Origin
@@ -31,7 +32,6 @@ from wgsindy.errors import WgsindyError
 from wgsindy.findings import weak_fields
 from wgsindy.formulas import Coefficient
 from wgsindy.generator import Generator
-from wgsindy.trajectories import Trajectories
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Replay:
 
 def render(
     generator: Generator,
-    data: Trajectories,
+    data: Digest,
     diagnostics: Diagnostics,
     origin: Origin,
     *,
@@ -72,6 +72,7 @@ def render(
         .get_template("report.html")
         .render(
             origin=origin,
+            notes=[*origin.notes, *([data.note] if data.note else [])],
             version=__version__,
             names=generator.names,
             diagnostics=diagnostics,
@@ -82,7 +83,7 @@ def render(
             coefficients=coefficient_rows(generator, generator.written()),
             small_coefficients=coefficient_rows(generator, unwritten(generator)),
             averaged=generator.uncertainty is not None,
-            measured=measured(diagnostics, generator.names, len(data)),
+            measured=measured(diagnostics, generator.names, len(data.whole)),
             data_facts=content.data_facts(data, unit),
             fit_facts=content.fit_facts(generator, diagnostics),
             flow=flow,
@@ -120,9 +121,9 @@ class Written:
         )
 
 
-def rests_of(generator: Generator, data: Trajectories, diagnostics: Diagnostics) -> list[Rest]:
+def rests_of(generator: Generator, data: Digest, diagnostics: Diagnostics) -> list[Rest]:
     """Residuals of every coordinate, as numbers and as pictures."""
-    found = residuals(generator, data, diagnostics)
+    found = residuals(generator, data.paths, diagnostics, share=data.share)
     memory = found.autocorrelation()
     rests = []
     for p, name in enumerate(data.names):
@@ -134,16 +135,16 @@ def rests_of(generator: Generator, data: Trajectories, diagnostics: Diagnostics)
     return rests
 
 
-def play(generator: Generator, data: Trajectories, random_state: int, unit: str) -> Replay:
+def play(generator: Generator, data: Digest, random_state: int, unit: str) -> Replay:
     """Simulate; equations that cannot be simulated are a finding, not an error of the report."""
     try:
-        rehearsal = rehearse(generator, data, random_state)
+        rehearsal = rehearse(generator, data.paths, random_state)
     except WgsindyError as error:
         return Replay([], failure=content.capitalised(str(error), data.names))
     pictures = [
         picture for p in range(data.dimension) for picture in rehearsal_pictures(rehearsal, p, unit)
     ]
-    return Replay(pictures, rehearsal.share)
+    return Replay(pictures, rehearsal.share * data.share)
 
 
 def unwritten(generator: Generator) -> list[Coefficient]:

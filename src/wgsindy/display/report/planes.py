@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.arrays import FloatArray
+from wgsindy.display.digest import States
 from wgsindy.display.fields import Window
 from wgsindy.metrics import GRID_RANGE
-from wgsindy.trajectories import Trajectories
 
 MOST_PLANES = 6
 
@@ -51,7 +51,7 @@ class Plane(NamedTuple):
         states[:, list(self.pair)] = grid
         return x, y, states
 
-    def counts(self, data: Trajectories, count: int) -> FloatArray:
+    def counts(self, data: States, count: int) -> FloatArray:
         """Samples in each cell, ``(count ** 2,)``, whatever their other coordinates are."""
         x, y = data.states[:, self.first], data.states[:, self.second]
         limits = np.stack([self.window.low, self.window.high], axis=1)
@@ -71,7 +71,7 @@ class Plane(NamedTuple):
         return f"{text}, at {fixed}" if fixed else text
 
 
-def planes(data: Trajectories, reach: tuple[float, float] = GRID_RANGE) -> list[Plane]:
+def planes(data: States, reach: tuple[float, float] = GRID_RANGE) -> list[Plane]:
     """Planes of the pairs of coordinates, up to 6; windows between two percentiles."""
     centre = np.median(data.states, axis=0)
     low, high = np.percentile(data.states, reach, axis=0)

@@ -52,13 +52,15 @@ class Profile(NamedTuple):
 class Residuals:
     """Standardised residuals ``values (n, d)``, NaN where the fit states almost no noise.
 
-    ``states (n, d)`` from which the steps started, ``trajectory (n,)`` of each.
+    ``states (n, d)`` from which the steps started, ``trajectory (n,)`` of each; ``share`` of all
+    steps that these are.
     """
 
     names: tuple[str, ...]
     states: FloatArray
     values: FloatArray
     trajectory: IntArray
+    share: float = 1.0
 
     def of(self, p: int) -> FloatArray:
         """Residuals of coordinate ``p`` where it has noise."""
@@ -77,19 +79,20 @@ class Residuals:
         What the diagnostics measure is taken from there.
         """
         values = self.of(p)
-        width = normal_quantile(0.95) / np.sqrt(len(values))
+        own = normal_quantile(0.95) / np.sqrt(len(values))
+        whole = own * np.sqrt(self.share)  # the diagnostics have seen all steps
         centred = values - values.mean()
         # Sampling variances of normal data: 1, 2, 6, 24 and 1 over n.
         found = (
-            ("mean", values.mean(), 0.0, 1.0),
-            ("variance", diagnostics.residual_variance[p], 1.0, np.sqrt(2)),
-            ("skewness", np.mean(centred**3) / centred.std() ** 3, 0.0, np.sqrt(6)),
-            ("excess kurtosis", diagnostics.excess_kurtosis[p], 0.0, np.sqrt(24)),
-            ("correlation of neighbours", diagnostics.lag_one[p], 0.0, 1.0),
+            ("mean", values.mean(), 0.0, own),
+            ("variance", diagnostics.residual_variance[p], 1.0, whole * np.sqrt(2)),
+            ("skewness", np.mean(centred**3) / centred.std() ** 3, 0.0, own * np.sqrt(6)),
+            ("excess kurtosis", diagnostics.excess_kurtosis[p], 0.0, whole * np.sqrt(24)),
+            ("correlation of neighbours", diagnostics.lag_one[p], 0.0, whole),
         )
         return [
-            Moment(name, float(value), centre - width * spread, centre + width * spread)
-            for name, value, centre, spread in found
+            Moment(name, float(value), centre - width, centre + width)
+            for name, value, centre, width in found
         ]
 
     def profile(self, p: int, along: int) -> Profile:
@@ -106,11 +109,13 @@ class Residuals:
         )
 
 
-def residuals(generator: Generator, data: Trajectories, diagnostics: Diagnostics) -> Residuals:
+def residuals(
+    generator: Generator, data: Trajectories, diagnostics: Diagnostics, *, share: float = 1.0
+) -> Residuals:
     """Standardise every increment of ``data`` by what ``generator`` says of it.
 
     As the diagnostics do: samples that repeat are left out, and so are those where the
-    coordinate has almost no noise.
+    coordinate has almost no noise. ``data`` are that ``share`` of what the diagnostics saw.
     """
     level, jitter = np.array(diagnostics.noise_level), np.array(diagnostics.observation_noise)
     parts = []
@@ -121,4 +126,5 @@ def residuals(generator: Generator, data: Trajectories, diagnostics: Diagnostics
         drift, noise = generator.drift(seen.states), generator.fluctuation(seen.states)
         values = standardised(seen, drift, noise, level, jitter)
         parts.append((seen.states, values, seen.trajectory))
-    return Residuals(data.names, *(np.concatenate(part) for part in zip(*parts, strict=True)))
+    states, values, owner = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Residuals(data.names, states, values, owner, share)

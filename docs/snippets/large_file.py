@@ -1,0 +1,17 @@
+import numpy as np
+
+import wgsindy as wg
+
+rng = np.random.default_rng(0)
+file = np.lib.format.open_memmap("long.npy", "w+", float, (200_000, 1))
+x, dt = 0.0, 0.01
+for n, kick in enumerate(rng.normal(0, 0.7 * np.sqrt(dt), len(file))):
+    file[n] = x
+    x += (x - x**3) * dt + kick
+file.flush()
+
+data = wg.stream("long.npy", dt=dt)  # nothing stays in memory
+print(data)
+fitted = wg.WGSINDy("poly3", "sharp", threads=2).fit(data)
+print("\n".join(fitted.generator_.equations(errors=True)))
+print(fitted.diagnostics_.summary)
