@@ -22,7 +22,7 @@ from distributed import Client, LocalCluster
 from on_workers import DeadlyPass, SpyPass, forbidden, overflow, refuse, square
 from sklearn.base import clone
 
-from wgsindy import WGSINDy, cli, clusters, recipes, stream, zoo
+from wgsindy import WGSINDy, __version__, cli, clusters, recipes, stream, zoo
 from wgsindy.bench import table
 from wgsindy.bench.campaign import Case, Store, rounded, run_campaign
 from wgsindy.clusters import SHARES, Cluster, as_engine, connected
@@ -247,7 +247,7 @@ def test_a_worker_that_dies_in_a_pass_is_survived(engine: Cluster, tmp_path: Pat
 
 def test_a_merge_that_has_to_run_again_finds_what_it_found() -> None:
     step = MomentPass(DATA)
-    job = clusters._Job(step, 512, False, np.geterr(), clusters.__version__)
+    job = clusters._Job(step, 512, False, np.geterr(), __version__)
     totals = [clusters._summed(job, part) for part in DATA.parts(3)]
     first, second = (clusters._merged(job, *totals).total for _ in range(2))
     np.testing.assert_equal(vars(second), vars(first))
