@@ -29,6 +29,10 @@ class Scratch(threading.local):
     def __init__(self) -> None:
         self._kept: dict[str, FloatArray] = {}
 
+    def __reduce__(self) -> tuple[type[Scratch], tuple[()]]:
+        """Travel empty: what is kept here is of no use elsewhere."""
+        return Scratch, ()
+
     def take(self, key: str, rows: int, columns: int) -> FloatArray:
         """Return an uninitialised ``(rows, columns)`` array; valid until ``key`` is taken again."""
         size = rows * columns

@@ -20,7 +20,8 @@ from wgsindy.recordings import CHUNK_SIZE, SECTION_SIZE, Chunk, Part, Recording,
 Total = TypeVar("Total")
 Progress = Callable[[int, int], object]
 
-SHARES = 8  # sections that each thread should get of a small data set, so that all end together
+SHARES = 4  # chunks that each thread should get of a small data set, so that all end together
+LONGER = 8  # times as long as one thread's are chunks of several threads
 WAITING = 2  # sections that wait for each thread, which bounds what is held in memory
 
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
@@ -93,20 +94,26 @@ class Threads:
         """Run one pass over all chunks of ``data`` and return its total."""
 
         def added(total: Total, section: Section) -> Total:
-            for chunk in section.chunks(chunk_size, following=following):
+            for chunk in section.chunks(size, following=following):
                 total = step.add(total, chunk)
             return total
 
-        held = SECTION_SIZE // chunk_size
         if self.count > 1:
-            held = min(held, data.n_samples // (chunk_size * self.count * SHARES))
-        sections = _reported(data, chunk_size, max(1, held))
-        if self.count > 1:
-            return _shared(step, added, sections, self.count)
+            size = self._longer(chunk_size, data.n_samples)
+            return _shared(step, added, _reported(data, size, 1), self.count)
+        size = chunk_size
         total = step.empty()
-        for section in sections:
+        for section in _reported(data, size, max(1, SECTION_SIZE // size)):
             total = added(total, section)
         return total
+
+    def _longer(self, chunk_size: int, samples: int) -> int:
+        """Return a larger size of chunks, if there are enough samples for all threads.
+
+        Between two calls of NumPy a thread holds Python's lock. With short calls, threads wait for
+        it most of the time.
+        """
+        return chunk_size * max(1, min(LONGER, samples // (chunk_size * self.count * SHARES)))
 
 
 SERIAL = Threads()

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -15,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from wgsindy.arrays import FloatArray
 from wgsindy.clusters import as_engine
 from wgsindy.diagnostics import Diagnostics, diagnose
-from wgsindy.errors import DataError, RecipeError
-from wgsindy.fitting import fit_recording
+from wgsindy.errors import DataError
+from wgsindy.fitting import check_integer, fit_recording
 from wgsindy.libraries import Library
 from wgsindy.recipes import Recipe
 from wgsindy.recordings import Recording
@@ -89,8 +88,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
             Each with the offending value and a way out.
         """
         data = _as_recording(X, dt)
-        _check_integer("random_state", self.random_state, 0, 2**32 - 1)
-        _check_integer("threads", self.threads, 1, 4096)
+        check_integer("threads", self.threads, 1, 4096)
         outcome = fit_recording(
             data,
             self.library,
@@ -115,11 +113,6 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         """Drift at points ``(n, d)``."""
         check_is_fitted(self)
         return self.generator_.drift(X)
-
-
-def _check_integer(name: str, value: Any, low: int, high: int) -> None:
-    if not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise RecipeError(f"{name} must be a whole number from {low} to {high}, got {value!r}.")
 
 
 def _as_recording(X: Any, dt: float | Sequence[float] | None) -> Recording:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from wgsindy.arrays import frozen
 from wgsindy.auto import Chosen, chosen_and_fitted
 from wgsindy.diagnostics import Diagnostics, Examination, diagnose, warn_of_samples
 from wgsindy.engine import SERIAL, Engine
-from wgsindy.errors import NotEnoughDataError
+from wgsindy.errors import NotEnoughDataError, RecipeError
 from wgsindy.generator import Generator
 from wgsindy.libraries import Basis, Library, library
 from wgsindy.recipes import Recipe
@@ -64,6 +65,7 @@ def fit_recording(
     LibraryError, RecipeError, NotEnoughDataError
         Each with the offending value and a way out.
     """
+    check_integer("random_state", random_state, 0, 2**32 - 1)
     recipe = recipes.get(recipe)
     (terms, described), known = _chosen(candidates, data, engine)
     basis = terms.bind(data.names)
@@ -77,6 +79,12 @@ def fit_recording(
         fitted = known if known is not None and known.recipe == recipe else None
         return Outcome(terms, *_fit_samples(data, basis, recipe, info, engine, fitted))
     return Outcome(terms, *_fit_rows(data, basis, recipe, info, random_state, engine))
+
+
+def check_integer(name: str, value: Any, low: int, high: int) -> None:
+    """Refuse what is not a whole number from ``low`` to ``high``."""
+    if not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise RecipeError(f"{name} must be a whole number from {low} to {high}, got {value!r}.")
 
 
 def _chosen(

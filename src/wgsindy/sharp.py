@@ -25,10 +25,10 @@ from wgsindy.evidence import Posterior
 from wgsindy.libraries import Basis
 from wgsindy.likelihood import SLACK_GRID, LeakPass, NormalPass, ScorePass, Sums
 from wgsindy.observation import observation_noise
-from wgsindy.pilots import pilot_of
 from wgsindy.recipes import Recipe
 from wgsindy.recordings import Recording
 from wgsindy.refit import Refit
+from wgsindy.stretches import stretches_of
 from wgsindy.survey import Cloud
 from wgsindy.uncertainty import Uncertainty
 from wgsindy.workingmodel import WorkingModel
@@ -38,9 +38,9 @@ SAME_WEIGHTS = 0.02  # relative change of the tensor that is not worth another p
 SAME_SLACK = 5.0  # factor by which slack may change between passes that agree
 # Smallest noise until residuals have told how far the tensor formula can be trusted.
 FIRST_LEAST = 0.1
-# Increments from which terms and weights are known to a percent, and how many times more it takes
-# to make it worth while to settle on them first.
-PILOT, MANY = 50_000, 8
+# Stretches and their increments, from which terms and weights are known to a percent; and how many
+# times more data it takes to make it worth while to settle on these first.
+PIECES, PIECE, MANY = 100, 250, 16
 # Larger chunks leave the cache, smaller ones cost Python's own time and make threads wait for
 # each other.
 CHUNK_NUMBERS, MOST_SAMPLES = 500_000, 8192
@@ -100,7 +100,7 @@ def recover_sharp(
     first, model = _first_drift(start, choice, early)
     equations, model, found = _settle(_in_own_noise(model, first.sums), choice, early)
     if early is not run:
-        equations, model, found = _settle(model, choice, run, found)
+        equations, model, found = _settle(_careful(model), choice, run, found)
     drift = choice.drift(equations, model.drift, thorough=True)
     entries = choice.entries(equations, thorough=True)
     final = _with_tensor(_with_drift(model, equations, choice, drift), equations, entries)
@@ -134,9 +134,10 @@ class _Runner:
 
     def on_pilot(self) -> _Runner:
         """Run over a pilot sample where the whole is so much that a good start saves passes."""
-        if self.data.n_increments < MANY * PILOT:
+        if self.data.n_increments < MANY * PIECES * PIECE:
             return self
-        return replace(self, data=pilot_of(self.data, PILOT, engine=self.engine), engine=SERIAL)
+        few = stretches_of(self.data, PIECES, PIECE, engine=self.engine)
+        return replace(self, data=few, engine=SERIAL)
 
     def with_jitter(self, model: WorkingModel) -> WorkingModel:
         """Measure the noise of the observation by what the drift leaves of the increments."""
@@ -209,6 +210,15 @@ def _settle(
             break
         earlier, model = found, later
     return _Settled(equations, model, found)
+
+
+def _careful(model: WorkingModel) -> WorkingModel:
+    """Follow the tensor of a pilot only where it is not small: it has seen few such samples."""
+    return replace(
+        model,
+        least=np.full_like(model.least, FIRST_LEAST),
+        slack=np.full_like(model.slack, SLACK_GRID[0]),
+    )
 
 
 def _believed(model: WorkingModel, run: _Runner) -> tuple[Equations, WorkingModel]:

@@ -30,7 +30,7 @@ ROOMS = (
     "libraries",
     "recipes",
     "engine",
-    "pilots",
+    "stretches",
     "clusters",
     "survey",
     "density",

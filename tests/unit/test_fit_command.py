@@ -17,7 +17,7 @@ from test_messy_files import BY_TRAJECTORY, DT, LOSSY, MESSY, PATHS, fitted, row
 from test_messy_files import write as write_lines
 
 from wgsindy import Generator, Trajectories, cli, read
-from wgsindy.cli.fit import as_library, as_recipe, column, default_folder, separated
+from wgsindy.cli.arguments import as_library, as_recipe, column, default_folder, separated
 from wgsindy.cli.outcome import RESULT_FILES
 from wgsindy.errors import OutlierWarning
 from wgsindy.files import csv_text, refuse_occupied

@@ -382,6 +382,7 @@ def peak_megabytes(samples: int, threads: int) -> float:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_memory_does_not_grow_with_the_number_of_samples(threads: int) -> None:
     WGSINDy("poly1", "sharp").fit(stream(walk(20_000), dt=0.01))  # imports are no data
-    few, many = peak_megabytes(800_000, threads), peak_megabytes(2_400_000, threads)
-    # The states alone are 6 and 18 MiB. How many sections wait for a thread is chance, up to 3.
-    assert many < few + 5
+    few, many = peak_megabytes(800_000, threads), peak_megabytes(4_000_000, threads)
+    # The states alone are 6 and 31 MiB. How many sections wait for a thread is chance, up to 3 of
+    # 1.5 MiB for each.
+    assert many < few + 9

@@ -26,9 +26,7 @@ from wgsindy.cli.fitting import fitted
 from wgsindy.cli.gathering import gathered, label
 from wgsindy.cli.outcome import RESULT_FILES, Outcome, as_json, tell, write
 
-__all__ = ["as_library", "as_recipe", "column", "default_folder", "fit", "separated"]
-
-DATA, FIT, OUTPUT = "Data", "Fit", None  # without a name: first, together with --help
+DATA, FIT = "Data", None  # without a name: first, together with --help
 
 
 def _option(panel: str | None, flag: str, metavar: str | None, about: str, **more: Any) -> Any:
@@ -116,18 +114,18 @@ def fit(
         Text, _option(FIT, "--scheduler", "ADDRESS", "Of a Dask cluster to fit on.")
     ] = None,
     out: Annotated[
-        Path | None, _option(OUTPUT, "--out", "FOLDER", "For results; default DATA-wgsindy.")
+        Path | None, _option(FIT, "--out", "FOLDER", "For results; default DATA-wgsindy.")
     ] = None,
-    title: Annotated[Text, _option(OUTPUT, "--title", "TEXT", "Heading of the report.")] = None,
-    force: Annotated[bool, _option(OUTPUT, "--force", None, "Replace an older result.")] = False,
-    quiet: Annotated[bool, _option(OUTPUT, "--quiet", None, "Print errors only.")] = False,
-    machine: Annotated[bool, _option(OUTPUT, "--json", None, "Print one JSON object.")] = False,
+    title: Annotated[Text, _option(FIT, "--title", "TEXT", "Heading of the report.")] = None,
+    force: Annotated[bool, _option(FIT, "--force", None, "Replace an older result.")] = False,
+    quiet: Annotated[bool, _option(FIT, "--quiet", None, "Print errors only.")] = False,
+    machine: Annotated[bool, _option(FIT, "--json", None, "Print one JSON object.")] = False,
 ) -> None:
     """Fit an equation to DATA: files of tables or arrays, globs, or - for standard input.
 
     Example: `wgsindy demo --csv demo.csv && wgsindy fit demo.csv --library poly3`
     """
-    from wgsindy.clusters import connected
+    from wgsindy.clusters import as_engine, connected
     from wgsindy.files import refuse_occupied
 
     folder = out or default_folder(data)
@@ -151,18 +149,17 @@ def fit(
     with stage("reading", shown=shown):
         found = gathered(data, asked, stream=stream)
     changes = [f"log_{name} = log({name})" for name in separated(log) or ()] + (transform or [])
-    with passes("fitting", shown=shown), connected(scheduler) as engine:
+    with passes("fitting", shown=shown), connected(scheduler) as client:
         outcome = fitted(
             found,
             source=label(data),
             time_unit=known_unit(unit, time_unit),
             changes=changes,
             every=every,
-            library=as_library(library or ["auto"]),
+            candidates=as_library(library or ["auto"]),
             recipe=as_recipe(recipe, noise_correction=noise_correction),
             random_state=seed,
-            threads=threads,
-            engine=engine,
+            engine=as_engine(client, threads),
         )
     files = written(outcome, folder, replaceable, title or f"Fit of {label(data)}", shown=shown)
     if machine:

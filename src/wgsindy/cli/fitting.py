@@ -22,10 +22,13 @@ def fitted(
     time_unit: str,
     changes: Sequence[str],
     every: int,
-    **estimator: Any,
+    **options: Any,
 ) -> Outcome:
-    """Fit what was read, in the coordinates asked for, and map the result back."""
-    from wgsindy.estimator import WGSINDy
+    """Fit what was read, in the coordinates asked for, and map the result back.
+
+    ``options`` are those of :func:`wgsindy.fitting.fit_recording`.
+    """
+    from wgsindy.fitting import fit_recording
 
     measured: Recording = found.data.thinned(every)
     data = measured
@@ -35,18 +38,18 @@ def fitted(
         applied.append(change)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        model = WGSINDy(**estimator).fit(data)
-    generator = model.generator_
+        model = fit_recording(data, **options)
+    generator = model.generator
     for change in reversed(applied):
         generator = change.undo(generator, measured if change is applied[0] else None)
     return Outcome(
         heading=_heading(source, measured, every),
-        remarks=(*remarks(found, seen), *unidentified(applied, model.generator_)),
+        remarks=(*remarks(found, seen), *unidentified(applied, model.generator)),
         changes=tuple(applied),
         data=data,
-        fitted=model.generator_,
+        fitted=model.generator,
         generator=generator,
-        diagnostics=model.diagnostics_,
+        diagnostics=model.diagnostics,
         time_unit=time_unit,
     )
 

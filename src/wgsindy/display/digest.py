@@ -10,6 +10,7 @@ import numpy as np
 from wgsindy.arrays import FloatArray, frozen
 from wgsindy.engine import reduce
 from wgsindy.recordings import Chunk, Recording
+from wgsindy.stretches import StretchPass, joined
 from wgsindy.trajectories import Trajectories
 
 STRETCHES, STRETCH = 50, 4000  # how many, and their steps: long enough to be simulated again
@@ -78,7 +79,7 @@ def digest(data: Recording | Digest) -> Digest:
     in_memory = isinstance(data, Trajectories)
     step = LookPass(data, 0 if in_memory else MOST)
     seen = reduce(step, data)
-    paths = data if isinstance(data, Trajectories) else seen.paths(data.names)
+    paths = data if isinstance(data, Trajectories) else joined(seen.stretches, data.names)
     few = in_memory or data.n_increments <= MOST
     return Digest(
         data,
@@ -105,36 +106,14 @@ class Seen:
         """Return the states that were taken, in order."""
         return frozen(np.concatenate([x for _, x in sorted(self.samples, key=lambda s: s[0])]))
 
-    def paths(self, names: tuple[str, ...]) -> Trajectories:
-        """Join what follows each other within a trajectory."""
-        parts = sorted(self.stretches, key=lambda part: part.start)
-        states = np.concatenate([part.states for part in parts])
-        increments = np.concatenate([part.increments for part in parts])
-        dt = np.concatenate([part.dt for part in parts])
-        owner = np.concatenate([part.trajectory for part in parts])
-        number = np.concatenate([part.start + np.arange(len(part.dt)) for part in parts])
-        ends = np.flatnonzero((np.diff(owner) != 0) | (np.diff(number) != 1)) + 1
-        paths, times = [], []
-        for first, last in zip([0, *ends.tolist()], [*ends.tolist(), len(dt)], strict=True):
-            end = states[last - 1] + increments[last - 1]
-            paths.append(np.vstack([states[first:last], end]))
-            times.append(np.append(0.0, np.cumsum(dt[first:last])))
-        return Trajectories(paths, times=times, names=names)
-
 
 class LookPass:
     """Collect ranges, about ``most`` states evenly taken, and stretches of as many steps in all."""
 
     def __init__(self, data: Recording, most: int) -> None:
-        steps = data.n_increments
         self.dimension, self.most = data.dimension, most
-        self.every = max(1, steps // most) if most else 0
-        if steps <= most:
-            self.starts, self.length = np.zeros(1, dtype=np.int64), steps
-        else:
-            # More steps than all stretches together: none overlaps the next.
-            self.starts = np.linspace(0, steps - STRETCH, STRETCHES).astype(np.int64)
-            self.length = STRETCH
+        self.every = max(1, data.n_increments // most) if most else 0
+        self.stretches = StretchPass.evenly(data, STRETCHES, STRETCH)
 
     def empty(self) -> Seen:
         return Seen(np.full(self.dimension, np.inf), np.full(self.dimension, -np.inf))
@@ -148,23 +127,8 @@ class LookPass:
         if self.most:
             first = -chunk.start % self.every
             total.samples.append((chunk.start, chunk.states[first :: self.every].copy()))
-            self._add_stretches(total, chunk)
+            self.stretches.add(total.stretches, chunk)
         return total
-
-    def _add_stretches(self, total: Seen, chunk: Chunk) -> None:
-        end = chunk.start + len(chunk.dt)
-        inside = (self.starts < end) & (self.starts + self.length > chunk.start)
-        for start in self.starts[inside].tolist():
-            rows = slice(max(start - chunk.start, 0), min(start + self.length, end) - chunk.start)
-            total.stretches.append(
-                Chunk(
-                    chunk.states[rows].copy(),
-                    chunk.increments[rows].copy(),
-                    chunk.dt[rows].copy(),
-                    chunk.trajectory[rows].copy(),
-                    start=chunk.start + rows.start,
-                )
-            )
 
     def merge(self, left: Seen, right: Seen) -> Seen:
         return Seen(

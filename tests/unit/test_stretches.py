@@ -1,4 +1,4 @@
-"""Pilot samples: pieces of the data, and a fit that starts from them."""
+"""Stretches: pieces of the data, and a fit that starts from them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wgsindy import WGSINDy, sharp, zoo
-from wgsindy.engine import Threads
-from wgsindy.pilots import PIECE, pilot_of
+from wgsindy.engine import Threads, reduce
+from wgsindy.stretches import StretchPass, joined, stretches_of
 from wgsindy.trajectories import Trajectories
 
 
@@ -18,25 +18,30 @@ def counted(lengths: list[int]) -> Trajectories:
     return Trajectories(paths, times=times)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_pieces_are_of_the_data_and_evenly_spread(threads: int) -> None:
+@pytest.mark.parametrize(("size", "threads"), [(4096, 1), (7, 1), (1000, 3)])
+def test_stretches_are_of_the_data_and_evenly_spread(size: int, threads: int) -> None:
     data = counted([30_000, 7, 12_345, 2, 80_000])
-    found = pilot_of(data, 5000, engine=Threads(threads))
-    assert 4000 < found.n_increments <= 5000 + PIECE
+    step = StretchPass.evenly(data, 50, 100)
+    found = joined(reduce(step, data, engine=Threads(threads), chunk_size=size), data.names)
+    assert found.n_increments == 50 * 100
     starts = []
     for number, piece in enumerate(found):
         owner, first = int(piece[0, 0]), int(piece[0, 1])
         np.testing.assert_array_equal(piece, data[owner][first : first + len(piece)])
         steps = data.steps(owner)[first : first + len(piece) - 1]
         np.testing.assert_allclose(found.steps(number), steps, rtol=1e-12)
-        assert len(piece) <= PIECE + 1
         starts.append(first + sum(len(path) - 1 for path in list(data)[:owner]))
-    assert len(set(np.diff(starts))) == 1
+    assert set(step.starts.tolist()) <= set(starts)
+    assert starts[0] == 0
+    assert starts[-1] == data.n_increments - 100
+    assert np.ptp(np.diff(step.starts)) <= 1
 
 
-def test_little_data_are_their_own_pilot() -> None:
+def test_little_data_are_one_stretch() -> None:
     data = counted([501, 301])
-    assert pilot_of(data, 10_000).n_increments == data.n_increments == 800
+    found = stretches_of(data, 100, 100)
+    assert found.n_increments == data.n_increments == 800
+    assert len(found) == 2
 
 
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -58,7 +63,7 @@ def test_starting_from_a_pilot_saves_passes_and_changes_nothing_else(
 ) -> None:
     data = zoo.get(name).simulate(seed=3, trajectories=64)
     assert data.n_increments > 2e4
-    monkeypatch.setattr(sharp, "PILOT", 3000)
+    monkeypatch.setattr(sharp, "PIECES", 12)
     fits, whole = [], []
     for many in (10**6, 4):
         monkeypatch.setattr(sharp, "MANY", many)
@@ -67,7 +72,7 @@ def test_starting_from_a_pilot_saves_passes_and_changes_nothing_else(
             fits.append(WGSINDy("poly3", "sharp").fit(data).generator_)
         whole.append(seen.count(data.n_increments))
     usual, started = fits
-    assert min(seen) < 3100
+    assert min(seen) == 3000
     assert whole[1] < whole[0]
     spread = usual.uncertainty
     assert spread is not None
@@ -91,7 +96,7 @@ def test_a_pilot_that_misses_a_region_does_no_harm(monkeypatch: pytest.MonkeyPat
         x[n + 1] = x[n] + 10 * pull * 0.01 + size * rng.normal(size=(8, 2))
     data = Trajectories(list(x.swapaxes(0, 1)), dt=0.01)
     calm = data.subset(range(0, 8, 2))
-    monkeypatch.setattr(sharp, "pilot_of", lambda data, increments, engine: calm)
+    monkeypatch.setattr(sharp, "stretches_of", lambda data, count, length, engine: calm)
     fits = []
     for many in (10**6, 0):
         monkeypatch.setattr(sharp, "MANY", many)
