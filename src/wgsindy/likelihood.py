@@ -185,7 +185,10 @@ class Scores:
 
 @dataclass(frozen=True)
 class ScorePass:
-    """Sum slopes of the log-likelihood by trajectory, and count where the tensor is clipped."""
+    """Sum slopes of the log-likelihood by trajectory, and count where the tensor is clipped.
+
+    Slopes of too few trajectories are of no use: with ``n_trajectories`` 0 there are none.
+    """
 
     model: WorkingModel
     n_trajectories: int
@@ -197,8 +200,13 @@ class ScorePass:
 
     def add(self, total: Scores, chunk: Chunk) -> Scores:
         local = evaluate(self.model, chunk)
-        if not len(local.dt):
-            return total
+        if self.n_trajectories and len(local.dt):
+            self._add_slopes(total, chunk, local)
+        total.clipped += int(np.count_nonzero(~tensor.has_root(local.entries)))
+        total.count += len(local.dt)
+        return total
+
+    def _add_slopes(self, total: Scores, chunk: Chunk, local: Local) -> None:
         noise = drift_noise(self.model, local)
         precision = tensor.precision(noise, LEAST_UNSHARED)
         pulled = tensor.multiply(precision, local.residual)
@@ -213,9 +221,6 @@ class ScorePass:
             total.entries[owner[first]] += part[len(local.steps) :]
             if carried is not None:
                 total.drift[owner[first]] += carried.sum(local, first, last)
-        total.clipped += int(np.count_nonzero(~tensor.has_root(local.entries)))
-        total.count += len(local.dt)
-        return total
 
     def merge(self, left: Scores, right: Scores) -> Scores:
         return Scores(

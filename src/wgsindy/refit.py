@@ -68,7 +68,7 @@ class Refit:
     def _slopes(self) -> FloatArray:
         """Slope of the log-likelihood ``(R, d K)``, trajectory by trajectory."""
         slopes = self.scores.drift @ self.equations.change.T
-        return slopes.reshape(len(slopes), -1)
+        return slopes.reshape(len(slopes), self._support.size)
 
     def uncertainty(self) -> Uncertainty:
         """Refit the drift jointly and say how sure everything is.

@@ -30,7 +30,7 @@ from wgsindy.recordings import Recording
 from wgsindy.refit import Refit
 from wgsindy.stretches import stretches_of
 from wgsindy.survey import Cloud
-from wgsindy.uncertainty import Uncertainty
+from wgsindy.uncertainty import FEWEST_CLUSTERS, Uncertainty
 from wgsindy.workingmodel import WorkingModel
 
 MOST_ROUNDS = 9
@@ -104,7 +104,7 @@ def recover_sharp(
     drift = choice.drift(equations, model.drift, thorough=True)
     entries = choice.entries(equations, thorough=True)
     final = _with_tensor(_with_drift(model, equations, choice, drift), equations, entries)
-    scores = run(ScorePass(final, len(data)))
+    scores = run(ScorePass(final, len(data) if len(data) >= FEWEST_CLUSTERS else 0))
     refit = Refit(equations, final, drift, entries, scores)
     uncertainty = refit.uncertainty()
     formula = uncertainty.drift

@@ -63,17 +63,14 @@ def test_a_disk_that_is_too_small_is_named(tmp_path: Path, monkeypatch: pytest.M
         write_path(tmp_path / "path.npy", 10**8)
 
 
-def test_the_yardstick_computes_the_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_yardsticks_compute_the_library(tmp_path: Path) -> None:
     path = tmp_path / "path.npy"
     write_path(path, 500)
-    seen: list[list[np.ndarray]] = []
-    monkeypatch.setattr("numpy.stack", lambda rows: seen.append(list(rows)))
-    assert scale.seconds_to_read(path) > 0
-    terms = library("poly3").bind(("x", "y")).values(np.load(path)).T
-    assert len(seen) == 1
-    np.testing.assert_allclose(np.array(seen[0]), terms)
+    assert scale.seconds_to_read(path, scale.plainly) > 0
+    states = np.load(path)
+    terms = library("poly3").bind(("x", "y")).values(states)
+    np.testing.assert_allclose(scale.plainly(states), terms)
+    np.testing.assert_allclose(scale.tightly(states), terms.T)
 
 
 def test_a_stopwatch_runs_every_pass_and_changes_nothing(data: Trajectories) -> None:
