@@ -69,8 +69,9 @@ def test_the_yardsticks_compute_the_library(tmp_path: Path) -> None:
     assert scale.seconds_to_read(path, scale.plainly) > 0
     states = np.load(path)
     terms = library("poly3").bind(("x", "y")).values(states)
-    np.testing.assert_allclose(scale.plainly(states), terms)
-    np.testing.assert_allclose(scale.tightly(states), terms.T)
+    space = np.ones((10, 500))
+    np.testing.assert_allclose(scale.plainly(states, space), terms)
+    np.testing.assert_allclose(scale.tightly(states, space), terms.T)
 
 
 def test_a_stopwatch_runs_every_pass_and_changes_nothing(data: Trajectories) -> None:
