@@ -36,7 +36,7 @@ class Found(NamedTuple):
 def build(lines: Sequence[Line]) -> Content:
     """All tables for which there are lines."""
     kinds: dict[str, list[Found]] = {}
-    for line in lines:
+    for line in sorted(lines, key=_place):
         if line.result is not None:
             kind = line.case.system if line.case.options else "methods"
             kinds.setdefault(kind, []).append(Found(line.case, line.result))
@@ -45,6 +45,13 @@ def build(lines: Sequence[Line]) -> Content:
         grids[f"profile-{found.recipe}"] = _profile(found)
     figures = {"profile": _bars(kinds["profile"])} if "profile" in kinds else {}
     return Content(grids, figures, {"profile": _machine(kinds["profile"])} if figures else {})
+
+
+def _place(line: Line) -> tuple[Any, ...]:
+    """Our recipes first, and each by size."""
+    settings = line.case.settings
+    sizes = [settings.get(name, 0) for name in ("dimension", "degree", "samples")]
+    return line.case.recipe in METHODS, line.case.recipe == "paper", *sizes
 
 
 def _scale(found: Sequence[Found]) -> Grid:
