@@ -52,10 +52,11 @@ def test_every_increment_is_added_once(threads: int, size: int) -> None:
     assert place == recording().n_increments
 
 
-def test_every_thread_gets_its_share() -> None:
+@pytest.mark.parametrize("size", [10, 500])  # chunks may be longer, but not at the cost of a thread
+def test_every_thread_gets_its_share(size: int) -> None:
     workers: list[int] = []
     step = StartPass(lambda chunk: workers.append(threading.get_ident()))
-    reduce(step, recording(), engine=Threads(3), chunk_size=10)
+    reduce(step, recording(), engine=Threads(3), chunk_size=size)
     shares = [workers.count(worker) for worker in set(workers)]
     assert len(shares) == 3
     assert max(shares) - min(shares) <= 1

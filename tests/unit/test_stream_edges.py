@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
+import alike
 import h5py
 import numpy as np
 import pandas as pd
@@ -18,7 +20,6 @@ import wgsindy.files.parquet_sheets as parquet_sheets
 import wgsindy.files.text_sheets as text_sheets
 from wgsindy import read, stream
 from wgsindy.errors import DataError
-from wgsindy.recordings import Recording
 from wgsindy.streams import Stream
 
 N = 60
@@ -40,15 +41,8 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     return iter(())
 
 
-def assert_same(found: Recording, expected: Recording) -> None:
-    assert found.names == expected.names
-    assert found.lengths.tolist() == expected.lengths.tolist()
-    for one, other in zip(found.chunks(13), expected.chunks(13), strict=True):
-        np.testing.assert_array_equal(one.states, other.states)
-        np.testing.assert_array_equal(one.increments, other.increments)
-        np.testing.assert_array_equal(one.trajectory, other.trajectory)
-        # Reading counts times from the first one, and rounds them there.
-        np.testing.assert_allclose(one.dt, other.dt, rtol=1e-12)
+# Reading counts times from the first one, and rounds them there.
+assert_same = partial(alike.assert_same, rtol=1e-12)
 
 
 def table(columns: str, rows: list[str]) -> str:

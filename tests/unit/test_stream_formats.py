@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import zarr
+from alike import assert_same
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,6 @@ import wgsindy.files.text_sheets as text_sheets
 from wgsindy import read, stream
 from wgsindy.arrays import FloatArray
 from wgsindy.errors import DataError, NotEnoughDataError, RenamedColumnsWarning, WgsindyError
-from wgsindy.recordings import Recording
 from wgsindy.trajectories import Trajectories
 
 LENGTHS = (7, 30, 2, 64, 11)
@@ -41,16 +41,6 @@ def table(labels: str = "abcde") -> pd.DataFrame:
             "q": np.concatenate(PATHS)[:, 1],
         }
     )
-
-
-def assert_same(found: Recording, expected: Recording) -> None:
-    assert found.names == expected.names
-    assert found.lengths.tolist() == expected.lengths.tolist()
-    for one, other in zip(found.chunks(13), expected.chunks(13), strict=True):
-        np.testing.assert_array_equal(one.states, other.states)
-        np.testing.assert_array_equal(one.increments, other.increments)
-        np.testing.assert_array_equal(one.dt, other.dt)
-        np.testing.assert_array_equal(one.trajectory, other.trajectory)
 
 
 @pytest.fixture(autouse=True)

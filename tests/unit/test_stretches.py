@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from wgsindy import WGSINDy, sharp, zoo
+from wgsindy.arrays import FloatArray
 from wgsindy.engine import Threads, reduce
 from wgsindy.stretches import StretchPass, joined, stretches_of
 from wgsindy.trajectories import Trajectories
@@ -105,3 +106,22 @@ def test_a_pilot_that_misses_a_region_does_no_harm(monkeypatch: pytest.MonkeyPat
     found = [generator.diffusion(at)[:, 1, 1] for generator in fits]
     np.testing.assert_allclose(found[0], [0.1, 9.1], rtol=0.1)
     np.testing.assert_allclose(found[1], found[0], rtol=0.02)
+
+
+def test_what_a_pilot_says_of_small_noise_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few samples near zero decide the drift; a pilot has hardly seen any."""
+    system = zoo.get("cir_pair")
+    data = system.simulate(seed=5, trajectories=64)
+    monkeypatch.setattr(sharp, "PIECES", 12)
+
+    def drift() -> tuple[FloatArray, FloatArray]:
+        found = WGSINDy(system.library, "sharp").fit(data).generator_.uncertainty
+        assert found is not None
+        return found.drift, np.sqrt(np.einsum("pkk->pk", found.drift_spread))
+
+    usual, error = drift()
+    monkeypatch.setattr(sharp, "MANY", 4)
+    assert (np.abs(drift()[0] - usual) <= 0.01 * error).all()
+    # Negative control: weights that follow the pilot's tensor all the way down.
+    monkeypatch.setattr(sharp, "_careful", lambda model: model)
+    assert (np.abs(drift()[0] - usual) > 10 * error).any()
