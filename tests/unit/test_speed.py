@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,16 @@ from typer.testing import CliRunner
 
 from wgsindy import Trajectories, WGSINDy, engine, library, zoo
 from wgsindy.bench.campaign import Case, Line
-from wgsindy.bench.speed import growth, profile, scale, speed_cases, start, threads, yardstick
+from wgsindy.bench.speed import (
+    cluster,
+    growth,
+    profile,
+    scale,
+    speed_cases,
+    start,
+    threads,
+    yardstick,
+)
 from wgsindy.bench.speed.longpath import BYTES, DRIFT, DT, TENSOR, write_path
 from wgsindy.bench.speed.stopwatch import Stopwatch
 from wgsindy.cli import app
@@ -114,6 +124,9 @@ def test_every_measure_gives_what_its_table_shows() -> None:
             *("speed", "scale", "sharp", 0),
             options=(("recipe", "sharp"), ("samples", 20_000), ("threads", 2)),
         ): scale.measure("sharp", 20_000, 2),
+        Case(
+            *("speed", "cluster", "sharp", 0), options=(("recipe", "sharp"), ("samples", 20_000))
+        ): cluster.measure("sharp", 20_000),
         Case("speed", "rotational_ou", "sharp", 0): {"seconds_cold": 1.0, "seconds_warm": 0.1},
     }
     results = {case.system: result for case, result in found.items()}
@@ -123,13 +136,21 @@ def test_every_measure_gives_what_its_table_shows() -> None:
     assert results["growth"]["fields"] == 9
     assert results["scale"]["tensor_error"] < 0.1
     assert 50 < results["scale"]["peak_mib"] < 1000
+    assert set(results["cluster"]) == {"threads", "usual", "kept", "pass"}
+    assert min(results["cluster"].values()) > 0
     assert sum(row["exponentials"] > 0 for row in results["profile"]["passes"]) >= 3
     content = build([Line(case, "code", result, None) for case, result in found.items()])
-    kinds = ("scale", "yardstick", "methods", "threads", "growth", "start")
+    kinds = ("scale", "yardstick", "methods", "threads", "cluster", "growth", "start")
     assert set(content.grids) == {*(f"speed-{kind}" for kind in kinds), "profile-paper"}
     for grid in content.grids.values():
         assert {len(row) for row in grid.rows} == {len(grid.headings)}
     assert "exponential" in content.sentences["profile"]
+
+
+def test_without_dask_a_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(CampaignError, match="Dask is not installed"):
+        cluster._on_cluster(tmp_path / "none.npy", "sharp", {})
 
 
 def test_cases_are_what_was_asked_for() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from wgsindy.bench import peers
 from wgsindy.bench.campaign import Case
-from wgsindy.bench.speed import growth, profile, scale, start, threads, yardstick
+from wgsindy.bench.speed import cluster, growth, profile, scale, start, threads, yardstick
 
 EXPERIMENT = "speed"
 SCALES = {"sharp": (10**6, 10**7, 10**8), "paper": (10**6, 10**7)}
@@ -25,6 +25,7 @@ MEASURES: dict[str, Callable[..., dict[str, Any]]] = {
     "growth": growth.measure,
     "start": start.measure,
     "profile": profile.measure,
+    "cluster": cluster.measure,
 }
 
 
@@ -47,6 +48,7 @@ def speed_cases(rivals: Sequence[str] = (), *, quick: bool = False) -> list[Case
         *(Case(EXPERIMENT, yardstick.SYSTEM, method, 0) for method in (*SCALES, *rivals)),
         *(_case("threads", recipe=name, samples=million, repeats=repeats) for name in SCALES),
         *(_case("profile", recipe=name, samples=million) for name in SCALES),
+        _case("cluster", recipe="sharp", samples=10 * million),
         *(_case("growth", dimension=2, degree=degree) for degree in PLANE),
         *(_case("growth", dimension=dimension, degree=3) for dimension in SPACES),
         *(_case("growth", dimension=d, degree=k) for d, k in (() if quick else WIDE)),

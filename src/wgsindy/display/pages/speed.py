@@ -122,6 +122,22 @@ def _threads(found: Sequence[Found]) -> Grid:
     return Grid("A second thread", headings, rows)
 
 
+def _cluster(found: Sequence[Found]) -> Grid:
+    rows = [
+        [
+            *(one.recipe, f"{one.samples:,}"),
+            *(number(one.result[name], 2) for name in ("threads", "usual", "kept")),
+            number(1e3 * one.result["pass"], 0),
+        ]
+        for one in found
+    ]
+    headings = (
+        *("recipe", "samples", "two threads, s", "two workers, s"),
+        *("workers that keep memory, s", "least pass, ms"),
+    )
+    return Grid("A Dask cluster on this machine", headings, rows)
+
+
 def _growth(found: Sequence[Found]) -> Grid:
     rows = [
         [
@@ -178,6 +194,7 @@ TABLES = {
     "yardstick": _yardstick,
     "methods": _methods,
     "threads": _threads,
+    "cluster": _cluster,
     "growth": _growth,
     "start": _start,
 }
