@@ -16,6 +16,7 @@ from wgsindy import tensor
 from wgsindy.arrays import FloatArray, Scratch
 from wgsindy.carried import carried_noise, lasting_noise
 from wgsindy.recordings import Chunk
+from wgsindy.runs import Runs
 from wgsindy.workingmodel import (
     Local,
     WorkingModel,
@@ -213,14 +214,12 @@ class ScorePass:
         off = (local.targets - local.entries) / entry_variance(noise)
         slopes = np.concatenate([pulled, off])
         carried = carried_noise(self.model, local, precision) if local.blurred is not None else None
-        owner = chunk.trajectory[local.kept]
-        edges = np.append(0, np.flatnonzero(np.diff(owner)) + 1)
-        for first, last in zip(edges, np.append(edges[1:], len(owner)), strict=True):
-            part = slopes[:, first:last] @ local.theta[:, first:last].T
-            total.drift[owner[first]] += part[: len(local.steps)]
-            total.entries[owner[first]] += part[len(local.steps) :]
+        for owner, part in Runs.of(chunk.trajectory[local.kept]):
+            sums = slopes[:, part] @ local.theta[:, part].T
+            total.drift[owner] += sums[: len(local.steps)]
+            total.entries[owner] += sums[len(local.steps) :]
             if carried is not None:
-                total.drift[owner[first]] += carried.sum(local, first, last)
+                total.drift[owner] += carried.sum(local, part.start, part.stop)
 
     def merge(self, left: Scores, right: Scores) -> Scores:
         return Scores(

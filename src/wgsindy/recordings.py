@@ -43,6 +43,10 @@ class Chunk(NamedTuple):
     following: FloatArray | None = None
     start: int = 0
 
+    def at(self, rows: BoolArray | IntArray) -> Chunk:
+        """Return copies of some samples, without what follows them, nor where they begin."""
+        return Chunk(self.states[rows], self.increments[rows], self.dt[rows], self.trajectory[rows])
+
 
 @dataclass(frozen=True)
 class Section:

@@ -41,16 +41,9 @@ class StretchPass:
         low = np.searchsorted(self.starts, chunk.start - self.length, side="right")
         high = np.searchsorted(self.starts, end)
         for start in self.starts[low:high].tolist():
-            rows = slice(max(start - chunk.start, 0), min(start + self.length, end) - chunk.start)
-            total.append(
-                Chunk(
-                    chunk.states[rows].copy(),
-                    chunk.increments[rows].copy(),
-                    chunk.dt[rows].copy(),
-                    chunk.trajectory[rows].copy(),
-                    start=chunk.start + rows.start,
-                )
-            )
+            first, last = max(start, chunk.start), min(start + self.length, end)
+            rows = np.arange(first - chunk.start, last - chunk.start)
+            total.append(chunk.at(rows)._replace(start=first))
         return total
 
     def merge(self, left: list[Chunk], right: list[Chunk]) -> list[Chunk]:

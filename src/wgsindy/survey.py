@@ -11,6 +11,7 @@ from wgsindy.engine import SERIAL, Engine, reduce
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.libraries import Frame
 from wgsindy.recordings import Chunk, Recording
+from wgsindy.runs import Runs
 
 
 @dataclass
@@ -73,8 +74,7 @@ class MomentPass:
         np.maximum(total.reach, np.abs(x).max(axis=1), out=total.reach)
         total.first += x.sum(axis=1)
         total.second += x @ x.T
-        edges = np.append(0, np.flatnonzero(np.diff(chunk.trajectory)) + 1)
-        total.by_trajectory[chunk.trajectory[edges]] += np.add.reduceat(x, edges, axis=1).T
+        Runs.of(chunk.trajectory).add_to(total.by_trajectory, x)
         total.variation += square.sum(axis=1)
         np.maximum(total.largest, (square / chunk.dt).max(axis=1), out=total.largest)
         return total

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from wgsindy.libraries import Basis, Frame
 from wgsindy.observation import observation_noise
 from wgsindy.recipes import Recipe
 from wgsindy.recordings import Chunk, Recording
+from wgsindy.runs import Runs
 from wgsindy.smoother import Smoother, build_smoother
 from wgsindy.survey import Cloud, survey
 
@@ -66,23 +66,13 @@ class ProjectionPass:
             return
         smoother_of = self.fold[chunk.trajectory]
         for fold in np.unique(smoother_of).tolist():
-            member = smoother_of == fold
-            yield (
-                fold,
-                Chunk(
-                    chunk.states[member],
-                    chunk.increments[member],
-                    chunk.dt[member],
-                    chunk.trajectory[member],
-                ),
-            )
+            yield fold, chunk.at(smoother_of == fold)
 
     def _add_rows(
         self, total: FloatArray, rows: FloatArray, columns: FloatArray, group: IntArray
     ) -> None:
-        edges = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(group)]
-        for first, last in pairwise(edges):
-            total[group[first], : len(rows)] += rows[:, first:last] @ columns[first:last]
+        for owner, part in Runs.of(group):
+            total[owner, : len(rows)] += rows[:, part] @ columns[part]
 
     def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
         left += right

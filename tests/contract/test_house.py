@@ -20,6 +20,7 @@ ROOMS = (
     "arrays",
     "findings",
     "recordings",
+    "runs",
     "trajectories",
     "shards",
     "streams",

@@ -9,14 +9,14 @@ steps vary by more than their number.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 
 import numpy as np
 
 from wgsindy import readouts
-from wgsindy.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.arrays import BoolArray, FloatArray
 from wgsindy.generator import Generator
 from wgsindy.recordings import Chunk
+from wgsindy.runs import Runs
 from wgsindy.survey import Cloud
 
 # Steps over which residuals are summed. Memory that lasts longer than the longest is taken for
@@ -31,10 +31,8 @@ LONG_STEP = 0.1  # share of the way back to rest that one step covers
 
 def moving(chunk: Chunk) -> Chunk:
     """Leave out samples that repeat."""
-    kept = chunk.increments.any(axis=1)
-    if kept.all():
-        return chunk
-    return Chunk(chunk.states[kept], chunk.increments[kept], chunk.dt[kept], chunk.trajectory[kept])
+    kept = np.asarray(chunk.increments.any(axis=1))
+    return chunk if kept.all() else chunk.at(kept)
 
 
 def standardised(
@@ -302,42 +300,6 @@ class ResidualPass:
         return Residuals(
             *(getattr(left, item.name) + getattr(right, item.name) for item in fields(Residuals))
         )
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Neighbouring columns that belong together: ``first (m,)`` of each run, ``length (m,)``.
-
-    ``owner (m,)`` is the trajectory of each run.
-    """
-
-    owner: IntArray
-    first: IntArray
-    length: IntArray
-
-    @classmethod
-    def of(cls, trajectory: IntArray) -> Runs:
-        """Find the runs of equal numbers in ``trajectory (n,)``."""
-        first = np.append(0, np.flatnonzero(np.diff(trajectory)) + 1)
-        return cls(trajectory[first], first, np.diff(np.append(first, len(trajectory))))
-
-    @cached_property
-    def joined(self) -> BoolArray:
-        """Whether each column and the next one are in the same run, ``(n - 1,)``."""
-        inside = np.ones(int(self.length.sum()) - 1, dtype=bool)
-        inside[self.first[1:] - 1] = False
-        return inside
-
-    def add_to(self, total: FloatArray, values: FloatArray) -> None:
-        """Add the sums of ``values (d, n)`` over each run to its trajectory in ``total (R, d)``."""
-        total[self.owner] += np.add.reduceat(values, self.first, axis=1).T
-
-    def paired(self, *values: FloatArray) -> tuple[list[FloatArray], Runs]:
-        """Add up columns of ``values (d, n)`` two by two; the last of an odd run is left out."""
-        half = self.length // 2
-        first = np.cumsum(half) - half
-        left = np.repeat(self.first - 2 * first, half) + 2 * np.arange(int(half.sum()))
-        return [one[:, left] + one[:, left + 1] for one in values], Runs(self.owner, first, half)
 
 
 def _column_sums(values: FloatArray) -> FloatArray:
