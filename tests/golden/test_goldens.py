@@ -1,0 +1,30 @@
+"""Results that are stored: nothing may change them unnoticed."""
+
+from __future__ import annotations
+
+import goldens
+import pytest
+
+
+@pytest.mark.parametrize("name", goldens.systems())
+def test_a_system_gives_what_is_stored(name: str) -> None:
+    old = goldens.stored(name)
+    new = goldens.results(old.inputs)
+    assert goldens.differences(old, new, exact=goldens.is_exact_here()) == []
+
+
+def test_the_demo_writes_what_is_stored() -> None:
+    drawn = (goldens.HERE / "demo" / "drawn-with.txt").read_text().strip()
+    if not goldens.is_exact_here() or drawn != goldens.drawn_with():
+        pytest.skip("other libraries draw other bytes")
+    assert goldens.demo_differences(goldens.demo_files()) == []
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_change_would_be_seen(exact: bool) -> None:
+    old = goldens.stored("duffing")
+    key = "sharp/memory/model/drift"
+    moved = old.found | {key: old.found[key] * (1 + 1e-11)}
+    assert len(goldens.differences(old, moved, exact=exact)) == 1
+    assert len(goldens.differences(old, moved | {"new": key}, exact=exact)) == 2
+    assert goldens.differences(old, old.found, exact=exact) == []
