@@ -36,10 +36,10 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-$(VENV)/.installed: pyproject.toml $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable .
+$(VENV)/.installed: pyproject.toml evidence/pyproject.toml $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable . --editable evidence
 	@# Also where Python may not write bytecode itself (PYTHONDONTWRITEBYTECODE): half a second a start.
-	$(BIN)/python -m compileall -q src
+	$(BIN)/python -m compileall -q src evidence/src
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed

@@ -1,7 +1,7 @@
 """Run the snippets of the documentation; written anew are the outputs that pages show.
 
 ``python docs/rerun_snippets.py`` after a change that is meant to change them. Tests run every
-snippet in the same way and compare (tests/unit/test_snippets.py).
+snippet in the same way and compare (tests/docs/test_snippets.py).
 """
 
 from __future__ import annotations

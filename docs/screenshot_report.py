@@ -1,6 +1,6 @@
 """Make docs/images/report.png: the top of the demo's report, as a browser shows it.
 
-Needs chromium and playwright, like the tests in tests/browser:
+Needs chromium and playwright, like the tests in tests/report:
 
     python docs/screenshot_report.py [FILE.png]
 """
@@ -15,8 +15,8 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from wgsindy import WGSINDy, zoo
-from wgsindy.demo import DEMO_SYSTEM, demo_data
-from wgsindy.display.report import write_report
+from wgsindy.report import write_report
+from wgsindy.zoo.demo import DEMO_SYSTEM, demo_data
 
 SIZE = {"width": 1400, "height": 1120}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import wgsindy as wg
-from wgsindy.arrays import FloatArray
-from wgsindy.display.fields import plot_portrait
-from wgsindy.display.style import page_style
+from wgsindy.data.arrays import FloatArray
+from wgsindy.report.figures.fields import plot_portrait
+from wgsindy.report.style import page_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,11 +19,11 @@ import numpy as np
 import wgsindy as wg
 from figures import draw_thinning
 from fish_checks import isotropic_law, noise_by_polarisation, simulated, with_noise
-from wgsindy.arrays import FloatArray
-from wgsindy.display.report import write_report
-from wgsindy.display.report.residuals import residuals
+from wgsindy.data.arrays import FloatArray
+from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.files import Reading
-from wgsindy.observation import observation_noise
+from wgsindy.report import write_report
+from wgsindy.report.checks.residuals import residuals
 
 STEP = 0.12  # seconds; what pydaddy.load_sample_dataset states
 THINNING = (1, 2, 4, 8, 16)

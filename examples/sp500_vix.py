@@ -16,8 +16,8 @@ import numpy as np
 
 import wgsindy as wg
 from figures import draw_volatility
-from wgsindy.arrays import FloatArray
-from wgsindy.display.report import write_report
+from wgsindy.data.arrays import FloatArray
+from wgsindy.report import write_report
 
 DAYS = 252  # trading days a year: the clock
 # The level of an index carries no information, so no term contains s: a constant, the

@@ -2,7 +2,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from wgsindy import WGSINDy, zoo
-from wgsindy.demo import demo_data
+from wgsindy.zoo.demo import demo_data
 
 generator = WGSINDy(library="poly3", recipe="sharp").fit(demo_data()).generator_
 truth = zoo.get("van_der_pol").generator

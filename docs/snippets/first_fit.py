@@ -1,5 +1,5 @@
 from wgsindy import WGSINDy
-from wgsindy.demo import demo_data
+from wgsindy.zoo.demo import demo_data
 
 data = demo_data()  # 16 short recordings of a noisy Van der Pol oscillator
 print(data)

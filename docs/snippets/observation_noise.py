@@ -1,7 +1,7 @@
 import numpy as np
 
 import wgsindy as wg
-from wgsindy.metrics import compare
+from wgsindy.zoo.scores import compare
 
 system = wg.zoo.get("rotational_ou")
 clean = system.simulate(seed=0)

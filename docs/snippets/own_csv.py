@@ -1,7 +1,7 @@
 import make_csv  # noqa: F401  (writes measurements.csv)
 
 import wgsindy as wg
-from wgsindy.display.report import write_report
+from wgsindy.report import write_report
 
 reading = wg.read("measurements.csv")
 for note in reading.notes:

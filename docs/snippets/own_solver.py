@@ -3,8 +3,8 @@ from sklearn.linear_model import OrthogonalMatchingPursuitCV
 
 import wgsindy as wg
 from wgsindy import recipes
-from wgsindy.tensor import TensorField, pairs
-from wgsindy.weakform import weak_form
+from wgsindy.estimate.weak_form.weak_rows import weak_form
+from wgsindy.model.tensor import TensorField, pairs
 
 
 def solve(design, target):

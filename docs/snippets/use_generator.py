@@ -1,5 +1,5 @@
 from wgsindy import Generator, WGSINDy
-from wgsindy.demo import demo_data
+from wgsindy.zoo.demo import demo_data
 
 generator = WGSINDy(library="poly3", recipe="sharp").fit(demo_data()).generator_
 

@@ -1,6 +1,6 @@
 from wgsindy import WGSINDy
-from wgsindy.demo import demo_data
-from wgsindy.display.report import write_report
+from wgsindy.report import write_report
+from wgsindy.zoo.demo import demo_data
 
 data = demo_data()
 fitted = WGSINDy("poly3", "sharp").fit(data)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wgsindy import recipes, zoo
-    from wgsindy.changes import Change
+    from wgsindy.data.trajectories import Trajectories
     from wgsindy.estimator import WGSINDy
     from wgsindy.files import read, stream
-    from wgsindy.generator import Generator
-    from wgsindy.libraries import library
+    from wgsindy.model.change_of_variables import Change
+    from wgsindy.model.generator import Generator
     from wgsindy.recipes import Recipe
-    from wgsindy.trajectories import Trajectories
+    from wgsindy.terms.library import library
 
 __version__ = "0.1.0"
 __all__ = [
@@ -38,12 +38,12 @@ __all__ = [
 
 # Public names are loaded when first used: `import wgsindy` alone stays fast.
 _HOMES = {
-    "Change": "wgsindy.changes",
-    "Generator": "wgsindy.generator",
+    "Change": "wgsindy.model.change_of_variables",
+    "Generator": "wgsindy.model.generator",
     "Recipe": "wgsindy.recipes",
-    "Trajectories": "wgsindy.trajectories",
+    "Trajectories": "wgsindy.data.trajectories",
     "WGSINDy": "wgsindy.estimator",
-    "library": "wgsindy.libraries",
+    "library": "wgsindy.terms.library",
     "read": "wgsindy.files",
     "stream": "wgsindy.files",
 }

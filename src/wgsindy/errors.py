@@ -47,6 +47,10 @@ class EngineError(WgsindyError):
     """Passes cannot run where they were asked to: no engine, no scheduler, no workers."""
 
 
+class MissingPackageError(WgsindyError):
+    """A package that this needs is not installed."""
+
+
 class WgsindyWarning(UserWarning):
     """Base of every warning this package gives."""
 

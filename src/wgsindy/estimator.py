@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from wgsindy.arrays import FloatArray
-from wgsindy.clusters import as_engine
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.dataset import Recording
+from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.errors import DataError
-from wgsindy.fitting import check_integer, fit_recording
-from wgsindy.libraries import Library
+from wgsindy.fit import check_integer, fit_recording
+from wgsindy.passes.dask_cluster import as_engine
 from wgsindy.recipes import Recipe
-from wgsindy.recordings import Recording
-from wgsindy.trajectories import Trajectories
+from wgsindy.terms.library import Library
 
 
 class WGSINDy(BaseEstimator):  # type: ignore[misc]

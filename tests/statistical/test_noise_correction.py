@@ -10,17 +10,17 @@ import pytest
 from scipy import stats
 
 from wgsindy import zoo
-from wgsindy.arrays import FloatArray
-from wgsindy.equations import Equations
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.estimate.likelihood.problems import Equations
+from wgsindy.estimate.likelihood.stages import recover_sharp
+from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.estimator import WGSINDy
-from wgsindy.generator import Generator
-from wgsindy.libraries import library
-from wgsindy.metrics import compare
-from wgsindy.observation import observation_noise
+from wgsindy.model.generator import Generator
+from wgsindy.passes.summary import survey
 from wgsindy.recipes import SHARP, Recipe
-from wgsindy.sharp import recover_sharp
-from wgsindy.survey import survey
-from wgsindy.trajectories import Trajectories
+from wgsindy.terms.library import library
+from wgsindy.zoo.scores import compare
 
 pytestmark = pytest.mark.statistical
 

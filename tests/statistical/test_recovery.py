@@ -17,17 +17,18 @@ from scipy import stats
 from scipy.linalg import solve_continuous_lyapunov
 from scipy.special import polygamma
 
-from wgsindy import tensor, zoo
-from wgsindy.arrays import FloatArray
-from wgsindy.baselines import fit_oracle
+from wgsindy import zoo
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.estimate.weak_form.weak_rows import weak_form
 from wgsindy.estimator import WGSINDy
-from wgsindy.generator import Generator
-from wgsindy.libraries import library
-from wgsindy.metrics import central_grid, compare, relative_error
+from wgsindy.model import tensor
+from wgsindy.model.generator import Generator
+from wgsindy.model.simulate import simulate
 from wgsindy.recipes import PAPER, Recipe
-from wgsindy.simulate import simulate
-from wgsindy.trajectories import Trajectories
-from wgsindy.weakform import weak_form
+from wgsindy.terms.library import library
+from wgsindy.zoo.scores import central_grid, compare, relative_error
+from wgsindy_evidence.baselines import fit_oracle
 
 pytestmark = pytest.mark.statistical
 

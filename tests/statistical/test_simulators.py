@@ -19,10 +19,11 @@ from scipy.integrate import quad
 from scipy.linalg import expm, solve_continuous_lyapunov
 
 from wgsindy import zoo
-from wgsindy.arrays import FloatArray
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import SimulationError
-from wgsindy.generator import Generator
-from wgsindy.simulate import (
+from wgsindy.model.generator import Generator
+from wgsindy.model.simulate import (
     EulerMaruyama,
     ExactLinear,
     ExactLognormal,
@@ -30,7 +31,6 @@ from wgsindy.simulate import (
     linear_transition,
     simulate,
 )
-from wgsindy.trajectories import Trajectories
 
 pytestmark = pytest.mark.statistical
 

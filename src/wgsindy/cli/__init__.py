@@ -13,7 +13,7 @@ from wgsindy import __version__
 from wgsindy.cli.console import complain, console, say
 from wgsindy.cli.demo import demo
 from wgsindy.cli.fit import fit
-from wgsindy.cli.rivals import bench
+from wgsindy.cli.plugins import add_commands
 from wgsindy.cli.simulate import simulate
 from wgsindy.errors import WgsindyError
 
@@ -30,7 +30,7 @@ app = typer.Typer(
 app.command()(fit)
 app.command()(simulate)
 app.command()(demo)
-app.add_typer(bench, name="bench")
+add_commands(app)
 
 
 def main() -> None:

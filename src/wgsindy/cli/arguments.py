@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from wgsindy.libraries import Library
     from wgsindy.recipes import Recipe
+    from wgsindy.terms.library import Library
 
 
 def default_folder(data: Sequence[str]) -> Path:
@@ -57,7 +57,7 @@ def as_recipe(name: str, *, noise_correction: bool) -> Recipe:
 def as_library(given: Sequence[str]) -> str | Library:
     """Read a name as it is; of several, join names and formulas."""
     from wgsindy.errors import LibraryError
-    from wgsindy.libraries import Library
+    from wgsindy.terms.library import Library
 
     if len(given) == 1 and given[0].isidentifier():
         return given[0]
@@ -72,6 +72,6 @@ def as_library(given: Sequence[str]) -> str | Library:
 
 def known_unit(unit: str | None, time_unit: str | None) -> str:
     """Name the unit of time in the result: the one asked for, else that of the column."""
-    from wgsindy.files.units import checked_unit
+    from wgsindy.files.columns.units import checked_unit
 
     return checked_unit(unit or time_unit, "unit") or ""

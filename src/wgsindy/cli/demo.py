@@ -13,8 +13,8 @@ from wgsindy.cli.console import console, say, say_unbroken, stage
 from wgsindy.errors import OutputError
 
 if TYPE_CHECKING:
-    from wgsindy.fitting import Outcome
-    from wgsindy.trajectories import Trajectories
+    from wgsindy.data.trajectories import Trajectories
+    from wgsindy.fit import Outcome
     from wgsindy.zoo import System
 
 CsvOption = Annotated[
@@ -37,8 +37,8 @@ def demo(
         _write_data(csv)
         return
     from wgsindy import zoo
-    from wgsindy.demo import DEMO_SYSTEM, demo_data
-    from wgsindy.fitting import fit_recording
+    from wgsindy.fit import fit_recording
+    from wgsindy.zoo.demo import DEMO_SYSTEM, demo_data
 
     system, data = zoo.get(DEMO_SYSTEM), demo_data()
     say(f"{system.title}: {data}")
@@ -55,7 +55,7 @@ def demo(
 
 def _print_outcome(fitted: Outcome, system: System, data: Trajectories, seconds: float) -> None:
     """Print the equations beside the true ones, the verdict and the errors."""
-    from wgsindy.metrics import compare
+    from wgsindy.zoo.scores import compare
 
     estimate = fitted.generator
     table = Table("recovered", "true", title=f"Equations, fitted in {seconds:.2f} s")
@@ -72,11 +72,11 @@ def _print_outcome(fitted: Outcome, system: System, data: Trajectories, seconds:
 
 def _write_outcome(fitted: Outcome, system: System, data: Trajectories, out: Path) -> None:
     """Write model, table, figures and report into a folder."""
-    from wgsindy.display.fields import plot_comparison, plot_overview
-    from wgsindy.display.fitted import coefficients_csv
-    from wgsindy.display.report import write_report
-    from wgsindy.display.style import save_picture
     from wgsindy.files import write_atomically
+    from wgsindy.report import write_report
+    from wgsindy.report.figures.fields import plot_comparison, plot_overview
+    from wgsindy.report.figures.fit_figures import coefficients_csv
+    from wgsindy.report.style import save_picture
 
     estimate, truth = fitted.generator, system.generator
     out.mkdir(parents=True, exist_ok=True)
@@ -97,8 +97,8 @@ def _write_outcome(fitted: Outcome, system: System, data: Trajectories, out: Pat
 
 
 def _write_data(path: Path) -> None:
-    from wgsindy.demo import demo_text
     from wgsindy.files import write_atomically
+    from wgsindy.zoo.demo import demo_text
 
     if path.exists() and path.read_text(encoding="utf-8", errors="replace") != demo_text():
         raise OutputError(f"{path} already exists; choose another name with --csv.")

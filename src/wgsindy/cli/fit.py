@@ -22,9 +22,9 @@ from wgsindy.cli.arguments import (
     separated,
 )
 from wgsindy.cli.console import passes, stage
-from wgsindy.cli.fitting import fitted
-from wgsindy.cli.gathering import gathered, label
-from wgsindy.cli.outcome import RESULT_FILES, Outcome, as_json, tell, write
+from wgsindy.cli.load import gathered, label
+from wgsindy.cli.output import RESULT_FILES, Outcome, as_json, tell, write
+from wgsindy.cli.transform import fitted
 
 DATA, FIT = "Data", None  # without a name: first, together with --help
 
@@ -125,8 +125,8 @@ def fit(
 
     Example: `wgsindy demo --csv demo.csv && wgsindy fit demo.csv --library poly3`
     """
-    from wgsindy.clusters import as_engine, connected
     from wgsindy.files import refuse_occupied
+    from wgsindy.passes.dask_cluster import as_engine, connected
 
     folder = out or default_folder(data)
     replaceable = RESULT_FILES if force else ()

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from wgsindy import tensor
-from wgsindy.arrays import BoolArray
-from wgsindy.diagnostics.examination import Examination
-from wgsindy.findings import Axis, Finding
-from wgsindy.symbolic import field_names
+from wgsindy.data.arrays import BoolArray
+from wgsindy.diagnostics.findings import Axis, Finding
+from wgsindy.diagnostics.measurements import Examination
+from wgsindy.model import tensor
+from wgsindy.model.linear_form import field_names
 
 STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at several lengths
 NOISE_CORRELATION = -0.02  # of neighbouring residuals; noise adds twice that share to the tensor

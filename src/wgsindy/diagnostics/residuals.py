@@ -12,12 +12,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from wgsindy import readouts
-from wgsindy.arrays import BoolArray, FloatArray
-from wgsindy.generator import Generator
-from wgsindy.recordings import Chunk
-from wgsindy.runs import Runs
-from wgsindy.survey import Cloud
+from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.dataset import Chunk
+from wgsindy.data.runs import Runs
+from wgsindy.model import readouts
+from wgsindy.model.generator import Generator
+from wgsindy.passes.summary import Cloud
 
 # Steps over which residuals are summed. Memory that lasts longer than the longest is taken for
 # drift, and shorter memory shows better in the shorter ones.

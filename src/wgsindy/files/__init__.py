@@ -10,11 +10,11 @@
     array_sheets | parquet_sheets | text_sheets -> head (Table) -> roles -> shards -> Stream
 """
 
+from wgsindy.files.atomic import csv_text, refuse_occupied, whole_folder, write_atomically
 from wgsindy.files.notes import Note
-from wgsindy.files.reading import Reading, read
-from wgsindy.files.streaming import stream
+from wgsindy.files.read_ import Reading, read
+from wgsindy.files.stream_ import stream
 from wgsindy.files.strict_csv import read_csv
-from wgsindy.files.writing import csv_text, refuse_occupied, whole_folder, write_atomically
 
 __all__ = [
     "Note",

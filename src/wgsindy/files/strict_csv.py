@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from wgsindy.arrays import FloatArray
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
-from wgsindy.trajectories import Trajectories
 
 
 def read_csv(

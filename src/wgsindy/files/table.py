@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.arrays import FloatArray
+from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import DataError
 from wgsindy.files.notes import counted, listed
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wgsindy.diagnostics.findings import Axis
 from wgsindy.errors import UnknownSystemError
-from wgsindy.findings import Axis
 from wgsindy.zoo import (
     bistable,
     financial,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import sympy
 
-from wgsindy.findings import Axis
-from wgsindy.simulate import EulerMaruyama
+from wgsindy.diagnostics.findings import Axis
+from wgsindy.model.simulate import EulerMaruyama
 from wgsindy.zoo.system import System, X, Y, box, diagonal
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import sympy
 
-from wgsindy.findings import Axis
-from wgsindy.libraries import library
-from wgsindy.simulate import EulerMaruyama, ExactLognormal
+from wgsindy.diagnostics.findings import Axis
+from wgsindy.model.simulate import EulerMaruyama, ExactLognormal
+from wgsindy.terms.library import library
 from wgsindy.zoo.system import System, correlated
 
 INF = float("inf")

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import sympy
 
-from wgsindy.findings import Axis
-from wgsindy.generator import Generator
-from wgsindy.simulate import KineticSplitting
-from wgsindy.trajectories import Trajectories
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.diagnostics.findings import Axis
+from wgsindy.model.generator import Generator
+from wgsindy.model.simulate import KineticSplitting
 from wgsindy.zoo.bistable import duffing
 from wgsindy.zoo.financial import heston_logsv
 from wgsindy.zoo.limit_cycles import van_der_pol

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wgsindy.findings import Axis
-from wgsindy.simulate import EulerMaruyama, ExactLinear
+from wgsindy.diagnostics.findings import Axis
+from wgsindy.model.simulate import EulerMaruyama, ExactLinear
 from wgsindy.zoo.system import Drift, System, Tensor, X, Y, correlated, diagonal
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import sympy
 
-from wgsindy.findings import Axis
+from wgsindy.diagnostics.findings import Axis
 from wgsindy.zoo.system import System, X, Y, box, correlated, diagonal
 
 

@@ -13,12 +13,12 @@ from typing import Any, Literal
 import numpy as np
 import sympy
 
-from wgsindy.arrays import FloatArray
-from wgsindy.findings import Axis
-from wgsindy.generator import Generator
-from wgsindy.libraries import library as library_of
-from wgsindy.simulate import EulerMaruyama, Scheme, simulate
-from wgsindy.trajectories import Trajectories
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.diagnostics.findings import Axis
+from wgsindy.model.generator import Generator
+from wgsindy.model.simulate import EulerMaruyama, Scheme, simulate
+from wgsindy.terms.library import library as library_of
 
 Drift = tuple[Any, ...]
 Tensor = tuple[tuple[Any, ...], ...]

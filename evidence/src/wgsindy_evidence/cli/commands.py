@@ -1,0 +1,221 @@
+"""Commands of the evidence: experiments on known systems, and the documents made from them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wgsindy.cli.console import say
+from wgsindy.errors import CampaignError
+from wgsindy_evidence.cli.console import parse_seeds, run, show
+
+if TYPE_CHECKING:
+    from wgsindy_evidence.campaign import Line
+    from wgsindy_evidence.pages import Build
+    from wgsindy_evidence.scope import Scope
+
+bench = typer.Typer(help="Benchmarks on systems whose equations are known.", no_args_is_help=True)
+
+OutOption = Annotated[Path, typer.Option("--out", help="Folder for results.")]
+RecipeOption = Annotated[str, typer.Option(help="Recipe of the fit.")]
+SeedsOption = Annotated[str, typer.Option(help="Seeds as FIRST:LAST, last one excluded.")]
+OwnSeedsOption = Annotated[
+    str | None, typer.Option("--seeds", help="Seeds as FIRST:LAST instead of the usual ones.")
+]
+SystemsOption = Annotated[
+    list[str] | None, typer.Option("--system", help="Only this one; repeat for more.")
+]
+JobsOption = Annotated[int, typer.Option(help="Cases at a time.")]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="Run cases on a Dask cluster instead."),
+]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Two seeds, few systems: a look.")]
+
+# Command -> the experiments that it runs, and what it is about.
+COMMANDS = {
+    "ladder": (("ladder",), "From the naive port to the paper's recipe, one mechanism at a time."),
+    "ablation": (("ablation",), "Leave one mechanism out: errors, conditioning, efficiency."),
+    "baselines": (("baselines",), "Four other methods, with the paper's budgets and equal ones."),
+    "naive": (("naive",), "Where the one-dimensional method fails in two dimensions."),
+    "coefficients": (("coefficients",), "Which terms are selected with much data, and how well."),
+    "convergence": (("convergence",), "Errors against the total observed time, with slopes."),
+    "nulls": (("nulls",), "Systems at the limit, beside an oracle that knows the terms."),
+    "readouts": (
+        ("leverage", "circulation", "noise"),
+        "Leverage, circulation and observation noise.",
+    ),
+    "further-seeds": (("further-seeds",), "More seeds where ten leave a question open."),
+    "calibration": (("calibration",), "Do the error bars cover, are the probabilities true."),
+    "steps": (("steps",), "What a coarse step costs, with and without correction."),
+    "uneven": (("uneven",), "Uneven steps beside even ones, on the same paths."),
+    "verdicts": (("verdicts",), "False alarms of the verdict, and limits called by their names."),
+    "datasheets": (("datasheets",), "Lines from which the datasheets are made."),
+    "errata": (("errata",), "What each slip of the authors' release does to a figure."),
+}
+
+
+def _add_command(name: str, experiments: tuple[str, ...], about: str) -> None:
+    @bench.command(name, help=f"{about}\n\nExample: `wgsindy bench {name} --quick`")
+    def command(
+        seeds: OwnSeedsOption = None,
+        systems: SystemsOption = None,
+        quick: QuickOption = False,
+        jobs: JobsOption = 2,
+        scheduler: SchedulerOption = None,
+        out: OutOption = Path("results"),
+    ) -> None:
+        from wgsindy_evidence.scope import Scope
+
+        scope = Scope(parse_seeds(seeds) if seeds else None, systems, quick)
+        for experiment in having(experiments, systems):
+            run_experiment(experiment, scope, jobs, out, scheduler)
+
+
+for _name, (_experiments, _about) in COMMANDS.items():
+    _add_command(_name, _experiments, _about)
+
+
+def having(experiments: Sequence[str], systems: Sequence[str] | None) -> list[str]:
+    """Those of several experiments that use all the systems asked for; all, if none does."""
+    from wgsindy_evidence.experiments.registry import EXPERIMENTS
+    from wgsindy_evidence.scope import Scope
+
+    used = {
+        name: {case.system for case in EXPERIMENTS[name].cases(Scope())} for name in experiments
+    }
+    return [name for name in experiments if set(systems or ()) <= used[name]] or list(experiments)
+
+
+def run_experiment(
+    name: str, scope: Scope, jobs: int, out: Path, scheduler: str | None = None
+) -> None:
+    """Run what is missing of an experiment, print its tables, write tables and figures."""
+    from wgsindy_evidence.experiments.registry import EXPERIMENTS
+    from wgsindy_evidence.pages import PAGES
+
+    experiment = EXPERIMENTS[name]
+    cases = experiment.cases(scope)
+    started = time.perf_counter()
+    path = out / f"{experiment.store}.jsonl"
+    lines = run(name, cases, experiment.work, path, jobs, scheduler)
+    seconds = time.perf_counter() - started
+    if name in PAGES:
+        show_page(PAGES[name], lines, out)
+    say(f"{name}: {len(cases)} cases in {seconds:.0f} s; lines, tables and figures in {out}/")
+
+
+def show_page(build: Build, lines: Sequence[Line], out: Path) -> None:
+    """Print the tables of a page, and write tables and figures to files."""
+    from wgsindy.files import write_atomically
+    from wgsindy.report.style import page_style, save_picture
+
+    with page_style():
+        content = build(lines)
+        for key, figure in content.figures.items():
+            save_picture(figure, out / f"{key}.png", dpi=150)
+    show(*content.grids.values())
+    for sentence in content.sentences.values():
+        say(sentence)
+    for key, grid in content.grids.items():
+        write_atomically(out / f"{key}.md", grid.markdown())
+
+
+@bench.command("all")
+def bench_all(
+    quick: QuickOption = False,
+    jobs: JobsOption = 2,
+    scheduler: SchedulerOption = None,
+    out: OutOption = Path("results"),
+) -> None:
+    """Run every experiment of the evidence; goes on where it was stopped.
+
+    About an hour on two cores, `--quick` minutes.
+
+    Example: `wgsindy bench all --quick --out /tmp/look`
+    """
+    from wgsindy_evidence.experiments.registry import EXPERIMENTS
+    from wgsindy_evidence.scope import Scope
+
+    started = time.perf_counter()
+    for name in EXPERIMENTS:
+        run_experiment(name, Scope(quick=quick), jobs, out, scheduler)
+    say(f"All of it in {(time.perf_counter() - started) / 60:.1f} minutes.")
+
+
+@bench.command("report")
+def bench_report(
+    results: Annotated[Path, typer.Option(help="Folder of the stored lines.")] = Path(
+        "benchmarks/results"
+    ),
+    root: Annotated[Path, typer.Option(help="Folder of README.md and docs/.")] = Path("."),
+    check: Annotated[bool, typer.Option("--check", help="Fail if anything would change.")] = False,
+) -> None:
+    """Rebuild every table, figure and datasheet of the documents from stored lines.
+
+    Example: `wgsindy bench report --check`
+    """
+    from wgsindy_evidence.documents import built, comparable, differing, write_changed
+
+    docs = root / "docs"
+    texts = [root / "README.md", *sorted(docs.glob("*.md")), *sorted(docs.glob("evidence/*.md"))]
+    files = built(results, docs, texts)
+    changed = differing(comparable(files, docs)) if check else write_changed(files)
+    for path in changed:
+        say(f"{'differs' if check else 'wrote'}: {path}")
+    if check and changed:
+        raise CampaignError(
+            f"{len(changed)} files differ from what the lines in {results} say; run "
+            "`wgsindy bench report` and look at the changes."
+        )
+    say(f"{len(files)} documents, figures and datasheets; {len(changed)} changed.")
+
+
+@bench.command("compact")
+def bench_compact(
+    results: Annotated[Path, typer.Option(help="Folder of the stored lines.")] = Path(
+        "benchmarks/results"
+    ),
+) -> None:
+    """Keep the last line of each case only, in a fixed order; not while a campaign writes.
+
+    Example: `wgsindy bench compact --results results`
+    """
+    from wgsindy_evidence.campaign import Store
+
+    for path in sorted(results.glob("*.jsonl")):
+        before = path.stat().st_size
+        Store(path).compact()
+        say(f"{path}: {before / 1e6:.2f} MB -> {path.stat().st_size / 1e6:.2f} MB")
+
+
+@bench.command("table")
+def bench_table(
+    recipe: RecipeOption = "paper",
+    seeds: SeedsOption = "1000:1010",
+    systems: SystemsOption = None,
+    trajectories: Annotated[int, typer.Option(help="Trajectories a case.")] = 16,
+    jobs: JobsOption = 2,
+    scheduler: SchedulerOption = None,
+    out: OutOption = Path("results"),
+) -> None:
+    """Fit every system on every seed and print the master table; goes on where it was stopped.
+
+    Example: `wgsindy bench table --system rotational_ou --seeds 0:3`
+    """
+    from wgsindy import recipes
+    from wgsindy_evidence.experiments import table
+    from wgsindy_evidence.pages.table import build
+
+    name = recipes.get(recipe).name
+    cases = table.table_cases(name, parse_seeds(seeds), systems, trajectories)
+    started = time.perf_counter()
+    title, path = f"table, recipe {name}", out / "table.jsonl"
+    lines = run(title, cases, table.run_case, path, jobs, scheduler)
+    show_page(build, lines, out)
+    say("* above the paper's 95 % interval")
+    say(f"{len(cases)} cases in {time.perf_counter() - started:.0f} s; lines and table in {out}/")

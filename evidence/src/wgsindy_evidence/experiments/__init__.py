@@ -1,0 +1,1 @@
+"""What makes lines: one module an experiment, its cases and its work."""

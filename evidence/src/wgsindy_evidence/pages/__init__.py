@@ -1,0 +1,50 @@
+"""The pages of the evidence: lines in, tables and figures out; one module an experiment."""
+
+from __future__ import annotations
+
+from wgsindy_evidence.pages import (
+    ablation,
+    baselines,
+    calibration,
+    circulation,
+    coefficients,
+    convergence,
+    errata,
+    ladder,
+    leverage,
+    naive,
+    noise,
+    nulls,
+    rivals,
+    speed,
+    steps,
+    table,
+    uneven,
+    verdicts,
+)
+from wgsindy_evidence.pages.page import Build, Content
+
+PAGES: dict[str, Build] = {
+    "table": table.build,
+    "further-seeds": table.build_further,
+    "ladder": ladder.build,
+    "ablation": ablation.build,
+    "baselines": baselines.build,
+    "naive": naive.build,
+    "coefficients": coefficients.build,
+    "convergence": convergence.build,
+    "nulls": nulls.build,
+    "leverage": leverage.build,
+    "circulation": circulation.build,
+    "noise": noise.build,
+    "errata": errata.build,
+    "calibration": calibration.build,
+    "steps": steps.build,
+    "uneven": uneven.build,
+    "verdicts": verdicts.build,
+    "peers": rivals.build_peers,
+    "match": rivals.build_match,
+    "speed": speed.build,
+}
+
+__all__ = ["PAGES", "Build", "Content"]

@@ -1,0 +1,180 @@
+"""What a fit costs: memory is tested, time only printed, for machines differ."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from wgsindy import Trajectories, WGSINDy, library, zoo
+from wgsindy.cli import app
+from wgsindy.errors import CampaignError
+from wgsindy.estimate.likelihood.normal_equations import NormalPass
+from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.passes import engine
+from wgsindy.passes.summary import survey
+from wgsindy_evidence.campaign import Case, Line
+from wgsindy_evidence.pages.speed import build
+from wgsindy_evidence.speed import (
+    cluster,
+    growth,
+    profile,
+    scale,
+    speed_cases,
+    start,
+    threads,
+    yardstick,
+)
+from wgsindy_evidence.speed.longpath import BYTES, DRIFT, DT, TENSOR, write_path
+from wgsindy_evidence.speed.stopwatch import Stopwatch
+
+INCREMENTS = 48_000
+KERNEL_MATRIX = 64 * INCREMENTS * 8 / 2**20  # 23 MiB: what a centres x samples matrix would take
+
+
+@pytest.fixture(scope="module")
+def data() -> Trajectories:
+    found = zoo.get("rotational_ou").simulate(0, steps=INCREMENTS // 16)
+    WGSINDy("poly2").fit(found)  # what imports leave behind is not counted
+    return found
+
+
+def test_a_fit_never_holds_a_centres_by_samples_matrix(data: Trajectories) -> None:
+    assert growth.added_memory(WGSINDy("poly2"), data) < KERNEL_MATRIX / 3
+
+
+def test_one_huge_chunk_would_be_noticed(
+    data: Trajectories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    defaults = dict(engine.reduce.__kwdefaults__ or {}, chunk_size=10**9)
+    monkeypatch.setattr(engine.reduce, "__kwdefaults__", defaults)
+    assert growth.added_memory(WGSINDy("poly2"), data) > KERNEL_MATRIX
+
+
+def test_the_long_path_is_the_process_it_says(tmp_path: Path) -> None:
+    path = tmp_path / "path.npy"
+    write_path(path, 3_000_000, seed=4)
+    x = np.load(path)
+    assert path.stat().st_size == pytest.approx(len(x) * BYTES, rel=1e-3)
+    before, steps = x[:-1], np.diff(x, axis=0)
+    slope = np.linalg.lstsq(before, steps / DT)[0].T
+    # Of 30,000 units of time: errors of 0.006; exp(A dt) is A dt up to 1 %.
+    np.testing.assert_allclose(slope, DRIFT, atol=0.035)
+    rest = steps - before @ slope.T * DT
+    # Errors of sqrt(2 / 3e6) = 0.1 %; the finite step adds 1 %.
+    np.testing.assert_allclose(rest.T @ rest / (len(rest) * DT), TENSOR, rtol=0.03)
+
+
+def test_a_disk_that_is_too_small_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: type("Usage", (), {"free": 10**9}))
+    with pytest.raises(CampaignError, match=r"1.6 GB does not fit .* 1.0 GB left"):
+        write_path(tmp_path / "path.npy", 10**8)
+
+
+def test_the_yardsticks_compute_the_library(tmp_path: Path) -> None:
+    path = tmp_path / "path.npy"
+    write_path(path, 500)
+    assert scale.seconds_to_read(path, scale.plainly) > 0
+    states = np.load(path)
+    terms = library("poly3").bind(("x", "y")).values(states)
+    space = np.ones((10, 500))
+    np.testing.assert_allclose(scale.plainly(states, space), terms)
+    np.testing.assert_allclose(scale.tightly(states, space), terms.T)
+
+
+def test_a_stopwatch_runs_every_pass_and_changes_nothing(data: Trajectories) -> None:
+    watch = Stopwatch()
+    timed = WGSINDy("poly2", "sharp", engine=watch).fit(data).generator_
+    usual = WGSINDy("poly2", "sharp").fit(data).generator_
+    np.testing.assert_array_equal(timed.drift_coefficients, usual.drift_coefficients)
+    assert {type(lap.step).__name__ for lap in watch.laps} >= {"MomentPass", "NormalPass"}
+    assert all(lap.increments == data.n_increments for lap in watch.laps)
+    assert all(lap.wall > 0 for lap in watch.laps)
+
+
+def test_operations_are_those_of_the_matrix_products(data: Trajectories) -> None:
+    """Six weighted Gram matrices of six terms; two and three fields, there and back."""
+    cloud, basis = survey(data, standardise=True), library("poly2").bind(data.names)
+    model = WorkingModel.start(basis, cloud.frame.scale, cloud.region.scale, finite_step=False)
+    products = 6 * 6 * 6 + 5 * 6 + 5 * 6
+    assert profile.labour_of(NormalPass(model)) == (2 * products, 0)
+    machine = profile.Machine(byte=1e-9, flop=1e-10, exponential=1e-8)
+    assert machine.limit(profile.Labour(10, 2)) == pytest.approx(16e-9 + 1e-9 + 2e-8)
+
+
+def test_every_measure_gives_what_its_table_shows() -> None:
+    found = {
+        Case("speed", "start", "sharp", 0, options=(("repeats", 1),)): start.measure(1),
+        Case(
+            *("speed", "yardstick", "sharp", 0),
+            options=(("recipe", "sharp"), ("samples", 3200), ("library", "poly2")),
+        ): yardstick.measure("sharp", 3200, "poly2", 1),
+        Case(
+            *("speed", "threads", "sharp", 0), options=(("recipe", "sharp"), ("samples", 20_000))
+        ): threads.measure("sharp", 20_000, 1),
+        Case(
+            *("speed", "profile", "paper", 0), options=(("recipe", "paper"), ("samples", 20_000))
+        ): profile.measure("paper", 20_000),
+        Case(
+            *("speed", "growth", "sharp", 0), options=(("dimension", 3), ("degree", 2))
+        ): growth.measure(3, 2),
+        Case(
+            *("speed", "scale", "sharp", 0),
+            options=(("recipe", "sharp"), ("samples", 20_000), ("threads", 2)),
+        ): scale.measure("sharp", 20_000, 2),
+        Case(
+            *("speed", "cluster", "sharp", 0), options=(("recipe", "sharp"), ("samples", 20_000))
+        ): cluster.measure("sharp", 20_000),
+        Case("speed", "rotational_ou", "sharp", 0): {"seconds_cold": 1.0, "seconds_warm": 0.1},
+    }
+    results = {case.system: result for case, result in found.items()}
+    assert results["start"]["heavy"] == []
+    assert results["start"]["import"] > results["start"]["interpreter"]
+    assert results["growth"]["terms"] == 10
+    assert results["growth"]["fields"] == 9
+    assert results["scale"]["tensor_error"] < 0.1
+    assert 50 < results["scale"]["peak_mib"] < 1000
+    assert set(results["cluster"]) == {"threads", "usual", "kept", "pass"}
+    assert min(results["cluster"].values()) > 0
+    assert sum(row["exponentials"] > 0 for row in results["profile"]["passes"]) >= 3
+    content = build([Line(case, "code", result, None) for case, result in found.items()])
+    kinds = ("scale", "yardstick", "methods", "threads", "cluster", "growth", "start")
+    assert set(content.grids) == {*(f"speed-{kind}" for kind in kinds), "profile-paper"}
+    for grid in content.grids.values():
+        assert {len(row) for row in grid.rows} == {len(grid.headings)}
+    assert "exponential" in content.sentences["profile"]
+
+
+def test_without_dask_a_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(CampaignError, match="Dask is not installed"):
+        cluster._on_cluster(tmp_path / "none.npy", "sharp", {})
+
+
+def test_cases_are_what_was_asked_for() -> None:
+    cases = speed_cases(["sfi"])
+    assert len(set(cases)) == len(cases)
+    sizes = [case.settings["samples"] for case in cases if case.system == "scale"]
+    assert max(sizes) == 10**8
+    assert (
+        max(case.settings["samples"] for case in speed_cases(quick=True) if case.system == "scale")
+        <= 10**5
+    )
+    assert [case for case in cases if case.recipe == "sfi"]
+
+
+def test_the_command_shows_what_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = next(case for case in speed_cases(quick=True) if case.system == "growth")
+    monkeypatch.setattr("wgsindy_evidence.speed.speed_cases", lambda rivals, quick: [one])
+    monkeypatch.setattr(
+        "wgsindy_evidence.experiments.peers.installed", lambda rivals, pythons: ["sfi"]
+    )
+    result = CliRunner().invoke(app, ["bench", "speed", "--quick", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert "poly2" in result.output
+    assert "pysindy is not installed" in result.output
+    assert (tmp_path / "speed.jsonl").exists()
+    assert (tmp_path / "speed-growth.md").read_text().startswith("| library")

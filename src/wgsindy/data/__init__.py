@@ -1,0 +1,1 @@
+"""What is fitted: trajectories in memory or streamed, cut into chunks."""

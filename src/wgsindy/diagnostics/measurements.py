@@ -1,0 +1,143 @@
+"""A fit under examination: data, generator and what is measured about both, each once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.dataset import Recording
+from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
+from wgsindy.diagnostics.stationarity import Halves, HalvesPass
+from wgsindy.estimate.likelihood.rival_libraries import Alternative, Fitted
+from wgsindy.estimate.observation_noise import observation_noise
+from wgsindy.model import readouts
+from wgsindy.model.generator import Generator
+from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.pair import Both
+from wgsindy.passes.summary import Cloud
+
+WORST_COVERED = 0.05  # share of the samples
+MOST_POINTS = 2000  # of the data at which fields are compared
+
+
+@dataclass(frozen=True)
+class Examination:
+    """Everything that the checks may ask about a fit.
+
+    ``corrected`` if the fit allows for noise of the observation; ``fitted`` if the fit was one of
+    single increments, which alone has error bars; ``rows`` and ``condition`` are those of its
+    linear systems.
+    """
+
+    data: Recording
+    cloud: Cloud
+    generator: Generator
+    rows: int
+    condition: float
+    corrected: bool
+    fitted: Fitted | None = None
+    engine: Engine = SERIAL
+
+    @cached_property
+    def residuals(self) -> Residuals:
+        """Sums over what the generator leaves of the increments."""
+        return self._sums[0]
+
+    @cached_property
+    def _sums(self) -> tuple[Residuals, Halves]:
+        left = ResidualPass(
+            self.generator, self.cloud, len(self.data), self.noise_level, self.jitter
+        )
+        step = Both(left, HalvesPass(self.data))
+        return reduce(step, self.data, engine=self.engine, chunk_size=CHUNK)
+
+    @cached_property
+    def noise_level(self) -> FloatArray:
+        """Mean noise of each coordinate, ``(d,)``.
+
+        Increments are no measure of it where they are mostly drift, nor is a formula that explodes
+        at some state: the smaller of both. Increments alone where the fit finds no noise.
+        """
+        increments = self.cloud.variation * self.cloud.frame.scale**2
+        fitted = readouts.fluctuation(self.generator.diffusion(self.points)).mean(axis=0)
+        return np.where(fitted > 0, np.minimum(fitted, increments), increments)
+
+    @cached_property
+    def jitter(self) -> FloatArray:
+        """Variance of noise of the observation that the fit allows for, ``(d,)``."""
+        if not self.corrected:
+            return np.zeros(self.data.dimension)
+        generator, scale = self.generator, self.cloud.region.scale
+
+        def mean(states: FloatArray, dt: FloatArray) -> FloatArray:
+            return np.asarray(generator.drift(states) * dt[:, None] / scale)
+
+        covariance = observation_noise(self.data, scale, mean=mean, engine=self.engine)
+        return np.diag(covariance) * scale**2
+
+    @cached_property
+    def points(self) -> FloatArray:
+        """States at which steps begin, evenly taken, ``(n, d)``."""
+        return self.data.sample(MOST_POINTS)
+
+    @cached_property
+    def horizon(self) -> float:
+        """Time that tells of the drift at the worst covered twentieth of the samples.
+
+        The effective horizon at x is 1 / (theta' G^-1 theta), with G the integral of theta theta'
+        over the observed time: an unweighted fit of the whole library knows b(x) as well as if it
+        had stayed at x for so long, up to a variance of a(x) / horizon.
+        """
+        theta = self.generator.basis.values(self.points)
+        size = np.linalg.norm(theta, axis=0)
+        unit = np.linalg.qr(theta[:, size > 0] / size[size > 0])[0]
+        # A sample at which every term vanishes has no leverage, and tells of nothing.
+        leverage = np.quantile(np.einsum("nk,nk->n", unit, unit), 1 - WORST_COVERED)
+        return float(self.data.total_time / (len(theta) * max(leverage, np.finfo(float).tiny)))
+
+    @cached_property
+    def rival(self) -> Alternative | None:
+        """The library that the data prefer most to the fitted one."""
+        found = [] if self.fitted is None else self.fitted.alternatives()
+        return found[0] if found else None
+
+    @cached_property
+    def shift(self) -> float:
+        """Distance of the mean states of first and second halves, in standard deviations.
+
+        Only coordinates that the equations depend on count: a price may wander off for good.
+        """
+        active = self._active_coordinates()
+        if not active.any():
+            return 0.0
+        halves = self._sums[1]
+        scale = self.cloud.region.scale[active]
+        spread = halves.covariance[:, active][:, :, active].sum(axis=0) / 2
+        spread /= np.outer(scale, scale)
+        apart = np.subtract(*halves.mean[:, active]) / scale
+        return float(np.sqrt(apart @ np.linalg.lstsq(spread, apart)[0]))
+
+    def _active_coordinates(self) -> BoolArray:
+        """Which coordinates any field depends on where the data are, ``(d,)``."""
+        with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
+            slopes = self.generator.basis.gradients(self.points)
+        spread = self.generator.uncertainty
+        # An average over supports has a trace of every term.
+        drift = self.generator.drift_coefficients if spread is None else spread.drift
+        used = drift.any(axis=0) | self.generator.tensor_field.coefficients.any(axis=0)
+        return np.asarray(slopes[:, used].any(axis=(0, 1)))
+
+    @cached_property
+    def drift_error(self) -> FloatArray:
+        """Expected error of each drift component over its size, root mean squares, ``(d,)``."""
+        spread = self.generator.uncertainty
+        if spread is None:
+            return np.zeros(0)
+        theta = self.generator.basis.values(self.points)
+        error = np.einsum("nk,pkl,nl->p", theta, spread.drift_spread, theta)
+        size = np.sum(self.generator.drift(self.points) ** 2, axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.sqrt(np.maximum(error, 0.0) / size))

@@ -1,0 +1,62 @@
+"""From an examination to the facts, the findings and the verdict."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray
+from wgsindy.diagnostics.checks import LEAST_SIGNAL, findings
+from wgsindy.diagnostics.findings import Finding, Verdict, weak_fields
+from wgsindy.diagnostics.measurements import Examination
+from wgsindy.diagnostics.result import Diagnostics
+from wgsindy.model.linear_form import field_names
+
+
+def diagnose(seen: Examination) -> Diagnostics:
+    """Collect the facts about a fit and judge them."""
+    found, left = findings(seen), seen.residuals
+    samples = max(left.samples, 1)
+    fit = None if seen.fitted is None else seen.fitted.fit
+    return Diagnostics(
+        n_increments=seen.data.n_increments,
+        n_rows=seen.rows,
+        n_terms=len(seen.generator.basis),
+        condition_number=seen.condition,
+        repeated_samples=seen.cloud.repeated,
+        largest_increment=float(seen.cloud.worst.max()),
+        horizon=seen.horizon,
+        shift=seen.shift,
+        residual_variance=_plain(left.variance),
+        excess_kurtosis=_plain(left.kurtosis),
+        lag_one=_plain(left.lag_one),
+        memory=_plain(left.memory()[0]),
+        thinning=_plain(left.thinning),
+        noise_level=_plain(seen.noise_level),
+        low_noise=_plain(left.low_noise / samples),
+        observation_noise=_plain(seen.jitter),
+        singular=left.singular / samples,
+        long_steps=left.long_steps / samples,
+        drift_signal=() if fit is None else _plain(fit.signals),
+        drift_error=_plain(seen.drift_error),
+        noiseless=() if fit is None else tuple(np.array(seen.data.names)[fit.quiet].tolist()),
+        clipped_fraction=0.0 if fit is None else fit.clipped,
+        rival="" if seen.rival is None else seen.rival.name,
+        rival_nats=0.0 if seen.rival is None else seen.rival.nats,
+        holdout=_largest(left.holdout[:, left.signal > LEAST_SIGNAL]),
+        verdict="not assessed" if fit is None else _verdict(found, seen.data.dimension),
+        findings=found,
+    )
+
+
+def _verdict(found: tuple[Finding, ...], dimension: int) -> Verdict:
+    if weak_fields(found) >= set(field_names(dimension)[0]):
+        return "not identified"
+    return "identified" if all(finding.mended for finding in found) else "partly identified"
+
+
+def _plain(values: FloatArray) -> tuple[float, ...]:
+    return tuple(np.asarray(values, dtype=np.float64).tolist())
+
+
+def _largest(values: FloatArray) -> float:
+    return float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0))

@@ -1,1 +1,0 @@
-"""Showing results: data in, figures and tables out. Nothing here computes a result."""

@@ -1,0 +1,1 @@
+"""Recipe "sharp": every increment by its own noise, terms by evidence."""

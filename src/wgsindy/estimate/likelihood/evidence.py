@@ -1,0 +1,302 @@
+"""Which terms the data ask for: search over supports by evidence.
+
+The log-likelihood of K coefficients is quadratic, so a support S is worth
+gain(S) = g_S' G_S^-1 g_S / 2 nats. A term costs a fixed number of nats, so that a term that is not
+there gets in at a known rate. Up to 16 terms every support is tried; beyond, forward, backward and
+exchange moves from the empty one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+
+EXHAUSTIVE_LIMIT = 16
+QUICK_LIMIT = 10  # up to here trying every support is faster than climbing
+CANDIDATES = 256  # supports kept for averaging; the rest weigh nothing
+DEPENDENT = 1e-10  # a column with this share of its squared length left adds nothing new
+RIDGE = 1e-12
+NEGLIGIBLE = 15.0  # nats below the best at which a support has no weight left
+SMALLEST_EIGENVALUE = 1e-15
+
+Penalty = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class Root:
+    """Root of an information matrix G, ``columns / norm`` with unit columns; see :class:`Problem`.
+
+    ``values (K,)`` and ``vectors (K, K)`` are those of G with rows and columns multiplied by
+    ``scale (K,)``, in working terms.
+    """
+
+    columns: FloatArray
+    norm: FloatArray
+    values: FloatArray
+    vectors: FloatArray
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, gram: FloatArray, change: FloatArray) -> Root:
+        """Take the root of ``gram (K, K)`` and change from working terms to the wanted ones.
+
+        ``change (K, K)`` expresses the wanted terms by the working ones: theta = change @ working.
+        """
+        scale = 1.0 / np.sqrt(np.diag(gram))
+        values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
+        values = np.sqrt(np.maximum(values, SMALLEST_EIGENVALUE * values[-1]))
+        root = (values[:, None] * vectors.T / scale) @ change.T
+        norm = np.sqrt(np.einsum("ik,ik->k", root, root))
+        return cls(root / norm, norm, values, vectors, scale)
+
+    def problem(self, cross: FloatArray) -> Problem:
+        """Return the problem with this information and g = ``cross (K,)``, in working terms."""
+        target = (self.vectors.T @ (cross * self.scale)) / self.values
+        return Problem(self.columns, target, self.norm)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A quadratic log-likelihood, c'g - c'Gc/2, as least squares |target - root c|^2.
+
+    ``root (K, K)`` has unit columns, ``target (K,)``; ``norm (K,)`` are the lengths that they
+    had. Working with the root instead of G keeps terms apart that are almost parallel, such as
+    1, s, s^2 for a price s near 100.
+    """
+
+    root: FloatArray
+    target: FloatArray
+    norm: FloatArray
+
+    @staticmethod
+    def from_sums(gram: FloatArray, cross: FloatArray, change: FloatArray) -> Problem:
+        """Return the problem of ``gram (K, K)`` and ``cross (K,)``; see :meth:`Root.of`."""
+        return Root.of(gram, change).problem(cross)
+
+    def __len__(self) -> int:
+        return len(self.norm)
+
+    def solve(self, support: BoolArray) -> FloatArray:
+        """Maximum-likelihood coefficients ``(K,)`` with all terms outside ``support (K,)`` zero."""
+        coefficients = np.zeros(len(self))
+        if support.any():
+            coefficients[support] = np.linalg.lstsq(self.root[:, support], self.target)[0]
+        return coefficients / self.norm
+
+    def solve_all(self, supports: BoolArray) -> FloatArray:
+        """Coefficients ``(M, K)`` of many supports ``(M, K)``."""
+        inside = supports.astype(np.float64)
+        gram, cross = self.root.T @ self.root, self.root.T @ self.target
+        systems = gram * inside[:, :, None] * inside[:, None, :]
+        diagonal = np.arange(len(self))
+        systems[:, diagonal, diagonal] += (1.0 - inside) + RIDGE
+        return np.linalg.solve(systems, (inside * cross)[:, :, None])[:, :, 0] / self.norm
+
+    def covariance(self, support: BoolArray) -> FloatArray:
+        """Inverse information of the terms in ``support``, ``(K, K)``, zero elsewhere."""
+        out = np.zeros((len(self), len(self)))
+        triangle = np.linalg.qr(self.root[:, support], mode="r")
+        inverse = np.linalg.pinv(triangle) / self.norm[support][:, None]
+        out[np.ix_(support, support)] = inverse @ inverse.T
+        return out
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Supports worth considering, best first, with their weights and coefficients.
+
+    ``supports (M, K)``, ``weights (M,)`` that sum to 1, ``coefficients (M, K)``; ``gain`` is what
+    the best support explains, in nats.
+    """
+
+    supports: BoolArray
+    weights: FloatArray
+    coefficients: FloatArray
+    gain: float
+
+    @property
+    def best(self) -> BoolArray:
+        """The support of highest evidence, ``(K,)``."""
+        return self.supports[0]
+
+    @property
+    def inclusion(self) -> FloatArray:
+        """Probability that each term is part of the equation, ``(K,)``."""
+        return np.minimum(self.weights @ self.supports, 1.0)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Coefficients averaged over supports, ``(K,)``."""
+        return self.weights @ self.coefficients
+
+
+def search(
+    problem: Problem, costs: FloatArray, penalty: Penalty | None = None, *, exhaustive: bool = True
+) -> Posterior:
+    """Weigh supports by exp(gain - sum of costs - penalty).
+
+    Parameters
+    ----------
+    problem : the quadratic log-likelihood
+    costs : nats that each term costs, ``(K,)``
+    penalty : nats to subtract for coefficients ``(M, K)`` that cannot be; ``(M,)``
+    exhaustive : try every support if there are at most 16 terms
+
+    Examples
+    --------
+    >>> problem = Problem.from_sums(np.eye(3), np.array([9.0, 1.0, -4.0]), np.eye(3))
+    >>> search(problem, np.full(3, 5.0)).best.tolist()
+    [True, False, True]
+    """
+    supports, gains = _candidates(problem, costs, exhaustive=exhaustive)
+    scores = gains - supports @ costs
+    coefficients = problem.solve_all(supports)
+    if penalty is not None:
+        scores = scores - penalty(coefficients)
+    order = np.argsort(-scores, kind="stable")
+    weights = np.exp(scores[order] - scores[order[0]])
+    coefficients = coefficients[order]
+    # Solving many systems at once squares their condition; the one that counts is solved with care.
+    coefficients[0] = problem.solve(supports[order[0]])
+    return Posterior(supports[order], weights / weights.sum(), coefficients, float(gains[order[0]]))
+
+
+def _candidates(
+    problem: Problem, costs: FloatArray, *, exhaustive: bool
+) -> tuple[BoolArray, FloatArray]:
+    """Return supports of high score ``(M, K)`` and their gains ``(M,)``."""
+    k = len(problem)
+    if k <= QUICK_LIMIT:
+        return _try_all(problem, costs, np.zeros(k, dtype=bool))
+    supports, gains = _climb(problem, costs)
+    if not exhaustive or k > EXHAUSTIVE_LIMIT:
+        return supports, gains
+    reached = float((gains - supports @ costs).max())
+    return _try_all(problem, costs, _certain(problem, costs, reached))
+
+
+def _certain(problem: Problem, costs: FloatArray, reached: float) -> BoolArray:
+    """Terms that are in every support that counts, ``(K,)``.
+
+    No support without term k gains more than all other terms together, nor is paid more than by
+    all others whose cost is negative. Where that is far below the score ``reached`` already, k
+    need not be tried.
+    """
+    paid = np.maximum(-costs, 0.0)
+    others = [
+        0.5 * np.sum((np.linalg.qr(np.delete(problem.root, k, axis=1))[0].T @ problem.target) ** 2)
+        for k in range(len(problem))
+    ]
+    return np.array(others) + paid.sum() - paid < reached - NEGLIGIBLE
+
+
+def _try_all(
+    problem: Problem, costs: FloatArray, certain: BoolArray
+) -> tuple[BoolArray, FloatArray]:
+    """Weigh every support that has the ``certain (K,)`` terms; keep those of highest score."""
+    unit = np.linalg.qr(problem.root[:, certain])[0]
+    root = problem.root[:, ~certain] - unit @ (unit.T @ problem.root[:, ~certain])
+    target = problem.target - unit @ (unit.T @ problem.target)
+    gains = all_gains(root, target) + 0.5 * float(np.sum((unit.T @ problem.target) ** 2))
+    free = all_supports(root.shape[1])
+    scores = gains - free @ costs[~certain]
+    kept = np.arange(len(scores))
+    if len(scores) > CANDIDATES:
+        kept = np.argpartition(-scores, CANDIDATES)[:CANDIDATES]
+    supports = np.ones((len(kept), len(problem)), dtype=bool)
+    supports[:, ~certain] = free[kept]
+    return supports, gains[kept]
+
+
+@cache
+def all_supports(size: int) -> BoolArray:
+    """Every subset of ``size`` terms, ``(2 ** size, size)``; bit k of the row number is term k."""
+    numbers: IntArray = np.arange(2**size)
+    return ((numbers[:, None] >> np.arange(size)) & 1).astype(bool)
+
+
+def all_gains(root: FloatArray, target: FloatArray) -> FloatArray:
+    """Gain of every support, ``(2 ** K,)``, in the order of :func:`all_supports`.
+
+    Term by term, each partial support splits into one without the term and one with it, which
+    takes the term's direction out of the columns still to come (modified Gram-Schmidt). The whole
+    tree costs little more than its leaves.
+    """
+    columns, rest, gains = root.T[None], target[None], np.zeros(1)
+    for _ in range(root.shape[1]):
+        first, others = columns[:, 0], columns[:, 1:]
+        square = np.einsum("bi,bi->b", first, first)
+        usable = square > DEPENDENT
+        unit = first * (usable / np.sqrt(np.where(usable, square, 1.0)))[:, None]
+        along = np.einsum("bi,bi->b", unit, rest)
+        shadow = np.einsum("bmi,bi->bm", others, unit)
+        columns = np.concatenate([others, others - shadow[:, :, None] * unit[:, None, :]])
+        rest = np.concatenate([rest, rest - along[:, None] * unit])
+        gains = np.concatenate([gains, gains + 0.5 * along**2])
+    return gains
+
+
+def _climb(problem: Problem, costs: FloatArray) -> tuple[BoolArray, FloatArray]:
+    """Add, drop or exchange terms as long as the score rises; return all supports met."""
+    gram, cross = problem.root.T @ problem.root, problem.root.T @ problem.target
+    current = np.zeros(len(problem), dtype=bool)
+    met: dict[bytes, float] = {current.tobytes(): 0.0}
+    score = 0.0
+    while True:
+        best_score, best = score, current
+        for support, gain in _neighbours(gram, cross, current):
+            met[support.tobytes()] = gain
+            value = gain - float(support @ costs)
+            if value > best_score + 1e-9:
+                best_score, best = value, support
+        if best is current:
+            break
+        score, current = best_score, best
+    supports = np.array([np.frombuffer(key, dtype=bool) for key in met])
+    gains = np.array(list(met.values()))
+    kept = np.argsort(-(gains - supports @ costs), kind="stable")[:CANDIDATES]
+    return supports[kept], gains[kept]
+
+
+def _neighbours(
+    gram: FloatArray, cross: FloatArray, current: BoolArray
+) -> list[tuple[BoolArray, float]]:
+    """Supports one addition, removal or exchange away, with their gains."""
+    found = _additions(gram, cross, current)
+    for k in np.flatnonzero(current):
+        without = current.copy()
+        without[k] = False
+        found.append((without, _gain(gram, cross, without)))
+        found += [pair for pair in _additions(gram, cross, without) if not pair[0][k]]
+    return found
+
+
+def _gain(gram: FloatArray, cross: FloatArray, support: BoolArray) -> float:
+    if not support.any():
+        return 0.0
+    inside = cross[support]
+    return 0.5 * float(inside @ np.linalg.lstsq(gram[np.ix_(support, support)], inside)[0])
+
+
+def _additions(
+    gram: FloatArray, cross: FloatArray, support: BoolArray
+) -> list[tuple[BoolArray, float]]:
+    """Supports with one term more, if it is not dependent on those that are there."""
+    inside = np.flatnonzero(support)
+    mixed = gram[inside]
+    solved = np.linalg.lstsq(gram[np.ix_(inside, inside)], np.column_stack([mixed, cross[inside]]))
+    projection, coefficients = solved[0][:, :-1], solved[0][:, -1]
+    left = np.diag(gram) - np.einsum("sk,sk->k", mixed, projection)
+    residual = cross - coefficients @ mixed
+    base = 0.5 * float(cross[inside] @ coefficients)
+    found = []
+    for k in np.flatnonzero(~support & (left > DEPENDENT)):
+        larger = support.copy()
+        larger[k] = True
+        found.append((larger, base + 0.5 * float(residual[k] ** 2 / left[k])))
+    return found

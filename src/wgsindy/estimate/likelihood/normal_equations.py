@@ -1,0 +1,230 @@
+"""The Gaussian working likelihood of increments, as sums over samples.
+
+Given the state, an increment is taken to be normal with mean b dt and covariance a dt. Its
+log-likelihood is quadratic in the drift coefficients, and that of the residual products is close
+to quadratic in the tensor coefficients, so a pass over the data collects weighted normal equations
+and nothing else. Weights come from a :class:`WorkingModel`, the result of the pass before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray, Scratch
+from wgsindy.data.dataset import Chunk
+from wgsindy.data.runs import Runs
+from wgsindy.estimate.likelihood.errors_in_variables import carried_noise, lasting_noise
+from wgsindy.estimate.likelihood.working_model import (
+    Local,
+    WorkingModel,
+    drift_noise,
+    entry_variance,
+    evaluate,
+    second_order,
+)
+from wgsindy.model import tensor
+
+# Drift weights may follow the formula further down than those of the tensor, as far as the
+# residuals agree: below this share of the mean noise, a variance is added that makes them most
+# likely.
+LOW_NOISE = 0.3
+SLACK_GRID = 10.0 ** np.arange(-10.0, 0.25, 0.5)
+LEAST_UNSHARED = 0.01  # share of its noise that a coordinate must be given for itself
+
+_SCRATCH = Scratch()
+
+
+@dataclass
+class Sums:
+    """Normal equations of drift and tensor; see :class:`NormalPass`."""
+
+    count: int
+    drift_gram: FloatArray  # (E, K, K), one block for each pair of components
+    drift_cross: FloatArray  # (d, K)
+    entry_gram: FloatArray  # (E, K, K)
+    entry_cross: FloatArray  # (E, K)
+    residual: FloatArray  # (d,) sum of squared residuals over dt
+    impossible: FloatArray  # (d,) samples at which the formula of the noise is not positive
+    slack_likelihood: FloatArray  # (d, G) of residuals where noise is low, for each slack tried
+    lasting: FloatArray  # (d,) noise of the weighted drift that sums of neighbouring steps keep
+    stepwise: FloatArray  # (d,) the same if steps were independent, as weights take them to be
+
+
+@dataclass(frozen=True)
+class NormalPass:
+    """Sum the weighted normal equations of all drift components and of each tensor entry.
+
+    Drift: sum theta theta' dt (x) a^-1 and sum theta (x) a^-1 dX. Entry (p, q): targets
+    e_p e_q / dt of residuals e, each with variance a_pp a_qq + a_pq^2.
+    """
+
+    model: WorkingModel
+
+    def empty(self) -> Sums:
+        d, k = self.model.drift.shape
+        e = len(self.model.entries)
+        return Sums(
+            0,
+            np.zeros((e, k, k)),
+            np.zeros((d, k)),
+            np.zeros((e, k, k)),
+            np.zeros((e, k)),
+            np.zeros(d),
+            np.zeros(d),
+            np.zeros((d, len(SLACK_GRID))),
+            np.zeros(d),
+            np.zeros(d),
+        )
+
+    def add(self, total: Sums, chunk: Chunk) -> Sums:
+        local = evaluate(self.model, chunk)
+        squares = local.residual**2 / local.dt
+        total.count += len(local.dt)
+        total.residual += squares.sum(axis=1)
+        noise = drift_noise(self.model, local)
+        precision = tensor.precision(noise, LEAST_UNSHARED)
+        entry_weights = 1.0 / entry_variance(noise)
+        weights = np.concatenate([precision * local.dt, entry_weights])
+        grams = self._weighted_grams(weights, local.theta)
+        total.drift_gram += grams[: len(noise)]
+        total.entry_gram += grams[len(noise) :]
+        total.drift_cross += tensor.multiply(precision, local.steps) @ local.theta.T
+        total.entry_cross += (local.targets * entry_weights) @ local.theta.T
+        if local.blurred is not None:
+            total.drift_cross += carried_noise(self.model, local, precision).sum(local)
+            lasting = lasting_noise(self.model, local, noise, precision)
+            own = [tensor.entry_number(p, p) for p in range(len(lasting))]
+            total.lasting += lasting.sum(axis=1)
+            total.stepwise += precision[own].sum(axis=1)
+        for p in range(len(local.steps)):
+            if not self.model.quiet[p]:
+                noise_of_own = local.noise[tensor.entry_number(p, p)]
+                total.impossible[p] += np.count_nonzero(noise_of_own <= 0)
+            self._add_slack(total, p, local, squares[p])
+        return total
+
+    def _weighted_grams(self, weights: FloatArray, theta: FloatArray) -> FloatArray:
+        """sum_n weights[m, n] theta theta' for each row m, ``(M, K, K)``, in one product."""
+        (m, n), k = weights.shape, len(theta)
+        stacked = _SCRATCH.take("stacked", m * k, n).reshape(m, k, n)
+        np.multiply(weights[:, None, :], theta[None], out=stacked)
+        return (stacked.reshape(m * k, n) @ theta.T).reshape(m, k, k)
+
+    def _add_slack(self, total: Sums, p: int, local: Local, squares: FloatArray) -> None:
+        variance = np.maximum(local.noise[tensor.entry_number(p, p)], 0.0)
+        low = variance < LOW_NOISE
+        undecided = self.model.least[p] >= LOW_NOISE  # no tensor has been fitted yet
+        if undecided or self.model.quiet[p] or not low.any():
+            return
+        raised = variance[low] + SLACK_GRID[:, None]
+        total.slack_likelihood[p] -= 0.5 * np.sum(np.log(raised) + squares[low] / raised, axis=1)
+
+    def merge(self, left: Sums, right: Sums) -> Sums:
+        left.count += right.count
+        for name in (
+            "drift_gram",
+            "drift_cross",
+            "entry_gram",
+            "entry_cross",
+            "residual",
+            "impossible",
+            "slack_likelihood",
+            "lasting",
+            "stepwise",
+        ):
+            getattr(left, name)[...] += getattr(right, name)
+        return left
+
+
+@dataclass
+class Leak:
+    """Sums of what a step adds to the residuals of each coordinate without noise of its own."""
+
+    count: int
+    level: FloatArray  # (d,)
+
+
+@dataclass(frozen=True)
+class LeakPass:
+    """Sum (J a J')_pp dt^2 / 3 + (L b)_p^2 dt^3 / 4.
+
+    Within a step, the noise of the other coordinates moves this one through the drift, and the
+    drift itself changes. Residuals of this size need no noise of their own.
+    """
+
+    model: WorkingModel
+
+    def empty(self) -> Leak:
+        return Leak(0, np.zeros(len(self.model.units)))
+
+    def add(self, total: Leak, chunk: Chunk) -> Leak:
+        local = evaluate(self.model, chunk)
+        drift = self.model.drift @ local.theta
+        second = second_order(self.model, chunk.states[local.kept], drift, local.entries)
+        field = tensor.symmetric(local.entries.T, len(drift))
+        carried = np.einsum("prn,nrs,psn->pn", second.jacobian, field, second.jacobian)
+        level = carried * local.dt**2 / 3 + second.mean**2 * local.dt**3
+        total.count += len(local.dt)
+        total.level += level.sum(axis=1)
+        return total
+
+    def merge(self, left: Leak, right: Leak) -> Leak:
+        return Leak(left.count + right.count, left.level + right.level)
+
+
+@dataclass
+class Scores:
+    """Per trajectory the slope of the log-likelihood, ``(R, d, K)`` and ``(R, E, K)``."""
+
+    drift: FloatArray
+    entries: FloatArray
+    clipped: int = 0
+    count: int = 0
+
+
+@dataclass(frozen=True)
+class ScorePass:
+    """Sum slopes of the log-likelihood by trajectory, and count where the tensor is clipped.
+
+    Slopes of too few trajectories are of no use: with ``n_trajectories`` 0 there are none.
+    """
+
+    model: WorkingModel
+    n_trajectories: int
+
+    def empty(self) -> Scores:
+        d, k = self.model.drift.shape
+        e = len(self.model.entries)
+        return Scores(np.zeros((self.n_trajectories, d, k)), np.zeros((self.n_trajectories, e, k)))
+
+    def add(self, total: Scores, chunk: Chunk) -> Scores:
+        local = evaluate(self.model, chunk)
+        if self.n_trajectories and len(local.dt):
+            self._add_slopes(total, chunk, local)
+        total.clipped += int(np.count_nonzero(~tensor.has_root(local.entries)))
+        total.count += len(local.dt)
+        return total
+
+    def _add_slopes(self, total: Scores, chunk: Chunk, local: Local) -> None:
+        noise = drift_noise(self.model, local)
+        precision = tensor.precision(noise, LEAST_UNSHARED)
+        pulled = tensor.multiply(precision, local.residual)
+        off = (local.targets - local.entries) / entry_variance(noise)
+        slopes = np.concatenate([pulled, off])
+        carried = carried_noise(self.model, local, precision) if local.blurred is not None else None
+        for owner, part in Runs.of(chunk.trajectory[local.kept]):
+            sums = slopes[:, part] @ local.theta[:, part].T
+            total.drift[owner] += sums[: len(local.steps)]
+            total.entries[owner] += sums[len(local.steps) :]
+            if carried is not None:
+                total.drift[owner] += carried.sum(local, part.start, part.stop)
+
+    def merge(self, left: Scores, right: Scores) -> Scores:
+        return Scores(
+            left.drift + right.drift,
+            left.entries + right.entries,
+            left.clipped + right.clipped,
+            left.count + right.count,
+        )

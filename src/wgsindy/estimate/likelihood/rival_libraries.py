@@ -1,0 +1,250 @@
+"""Libraries beside the one of a fit, and whether the data would rather have one of them.
+
+For a field, a library is worth what its best formula is worth: gain minus cost of the terms, in
+nats. A term may be added, and it may take the place of others: sin(y) instead of
+1, y and y^2. The weights of the samples are those of the fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.dataset import Recording
+from wgsindy.errors import LibraryError
+from wgsindy.estimate.likelihood.evidence import Problem, search
+from wgsindy.estimate.likelihood.extrapolation import Beyond
+from wgsindy.estimate.likelihood.normal_equations import NormalPass, Sums
+from wgsindy.estimate.likelihood.problems import Equations
+from wgsindy.estimate.likelihood.stages import SharpFit, chunk_size
+from wgsindy.estimate.likelihood.term_selection import Choice
+from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.model import linear_form as symbolic
+from wgsindy.model import tensor
+from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.summary import Cloud
+from wgsindy.recipes import Recipe
+from wgsindy.terms.library import Basis, Library, library
+from wgsindy.terms.monomials import Monomials
+
+# Nats by which the data must prefer another library. Given that the fitted one is right, chance
+# prefers a rival by so much once in exp(4) = 55 times.
+PREFERRED = 4.0
+DEGREE = "every term up to degree"
+MOST_TERMS = 60  # of a library to compare with; beyond, the search takes longer than the fit
+
+
+class Alternative(NamedTuple):
+    """A larger library: what it adds, and how many nats some field prefers it by.
+
+    ``chosen`` has the formula of each field in which it takes a term that the fit did not have;
+    ``polynomial`` if it adds a degree only.
+    """
+
+    name: str
+    library: Library
+    nats: float
+    chosen: dict[str, tuple[str, ...]]
+    polynomial: bool
+
+    @property
+    def is_preferred(self) -> bool:
+        """Whether the evidence for it is more than chance."""
+        return self.nats > PREFERRED
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fit by single increments, with what it was made from; ``basis`` in physical terms.
+
+    ``known`` are its alternatives, if they have been looked for.
+    """
+
+    data: Recording
+    basis: Basis
+    cloud: Cloud
+    recipe: Recipe
+    fit: SharpFit
+    engine: Engine = SERIAL
+    known: tuple[Alternative, ...] | None = None
+
+    def alternatives(self) -> list[Alternative]:
+        """Every larger library that is tried, the most preferred first.
+
+        A sine is close to a cubic: another kind of term must be better than a degree by as much
+        as it must be better than nothing.
+        """
+        if self.known is not None:
+            return list(self.known)
+        found = []
+        fresh = replace(self)  # its sums go with it
+        for name, terms in self._candidates():
+            larger = library([*self.basis.terms, *terms])
+            try:
+                nats, chosen = fresh._preference(larger.bind(self.basis.names))
+            except LibraryError:  # a term that does not exist at some state
+                continue
+            found.append(Alternative(name, larger, nats, chosen, name.startswith(DEGREE)))
+        return sorted(
+            found, key=lambda one: (not one.is_preferred, -one.nats - PREFERRED * one.polynomial)
+        )
+
+    def _candidates(self) -> Iterator[tuple[str, list[str]]]:
+        """Name further terms that are worth a try."""
+        names, degree = self.basis.names, int(self.basis.degrees.max(initial=0))
+        positive = [name for name, low in zip(names, self.cloud.low, strict=True) if low >= 0]
+        roots = [f"sqrt({name})" for name in positive]
+        roots += [f"sqrt({a}*{b})" for k, a in enumerate(positive) for b in positive[k + 1 :]]
+        proposals = {
+            f"{DEGREE} {degree + 1}": _polynomial(degree + 1, names),
+            "sines and cosines": [f"{f}({name})" for name in names for f in ("sin", "cos")],
+            "square roots": roots,
+        }
+        for title, terms in proposals.items():
+            new = [term for term in terms if term not in self.basis.terms]
+            if new and len(self.basis) + len(new) <= MOST_TERMS:
+                yield title, new
+
+    def _preference(self, larger: Basis) -> tuple[float, dict[str, tuple[str, ...]]]:
+        """Nats in favour of ``larger``, and its formulas where they are new."""
+        work = self._work(larger)
+        model = self._model_in(work, larger)
+        joint = self._joint
+        known = joint is not None and set(larger.terms) <= set(joint.terms)
+        sums = joint.of(larger) if joint is not None and known else self._sums(larger)
+        equations = Equations(sums, work.from_physical)
+        costs = Choice(larger, Beyond(larger, self.cloud), self.recipe, None).costs
+        own = np.isin(larger.terms, self.basis.terms)
+        nats, chosen = 0.0, {}
+        for name, problem in self._problems(equations, model):
+            free = search(problem, costs)
+            if not (free.best & ~own).any():
+                continue
+            # Not by a cost of the others: with enough data any cost is worth paying.
+            smaller = Problem(problem.root[:, own], problem.target, problem.norm[own])
+            bound = search(smaller, costs[own])
+            worth = free.gain - free.best @ costs - (bound.gain - bound.best @ costs[own])
+            if worth > 0:
+                nats = max(nats, float(worth))
+                chosen[name] = tuple(np.array(larger.terms)[free.best].tolist())
+        return nats, chosen
+
+    @cached_property
+    def _joint(self) -> _Joint | None:
+        """Sums for the terms of all candidates, from one pass: those of each are a part of them.
+
+        Nothing if a library cannot be moved into the frame of the data on its own, or if a term
+        does not exist at some state: then each has a pass of its own.
+        """
+        names = self.basis.names
+        libraries = [library([*self.basis.terms, *terms]) for _, terms in self._candidates()]
+        if not all(one.bind(names).monomials.is_closed for one in libraries):
+            return None
+        union = library([term for one in libraries for term in one.bind(names).terms])
+        try:
+            return _Joint(union.bind(names).terms, self._sums(union.bind(names)))
+        except LibraryError:
+            return None
+
+    def _work(self, larger: Basis) -> Basis:
+        """Return the terms in which sums are accurate: monomials about the middle of the data."""
+        return _HalfFramed.of(larger, self.cloud) if larger.monomials.is_closed else larger
+
+    def _sums(self, larger: Basis) -> Sums:
+        step = NormalPass(self._model_in(self._work(larger), larger))
+        size = chunk_size(len(larger.names), len(larger))
+        return reduce(step, self.data, engine=self.engine, chunk_size=size)
+
+    def _model_in(self, work: Basis, larger: Basis) -> WorkingModel:
+        """Return the last working model, expressed in more terms."""
+        model = self.fit.model
+        place = [larger.terms.index(term) for term in self.basis.terms]
+
+        def expressed(coefficients: FloatArray) -> FloatArray:
+            wide = np.zeros((len(coefficients), len(larger)))
+            wide[:, place] = coefficients @ self.fit.model.basis.to_physical
+            return wide @ work.from_physical
+
+        return replace(
+            model, basis=work, drift=expressed(model.drift), entries=expressed(model.entries)
+        )
+
+    def _problems(self, equations: Equations, model: WorkingModel) -> Iterator[tuple[str, Problem]]:
+        """Each field that has noise to be measured against."""
+        quiet = model.quiet > 0
+        drift, entries = symbolic.field_names(len(quiet))
+        for p, name in enumerate(drift):
+            if not quiet[p]:
+                yield name, equations.component(model.drift, p)
+        for e, (p, q) in enumerate(tensor.pairs(len(quiet))):
+            if not (quiet[p] or quiet[q]):
+                yield entries[e], equations.entries[e]
+
+
+@dataclass(frozen=True)
+class _Joint:
+    """Normal equations of many terms."""
+
+    terms: tuple[str, ...]
+    sums: Sums
+
+    def of(self, smaller: Basis) -> Sums:
+        """Return those of some of the terms."""
+        rows = [self.terms.index(term) for term in smaller.terms]
+        sums = self.sums
+        return replace(
+            sums,
+            drift_gram=sums.drift_gram[:, rows][:, :, rows],
+            drift_cross=sums.drift_cross[:, rows],
+            entry_gram=sums.entry_gram[:, rows][:, :, rows],
+            entry_cross=sums.entry_cross[:, rows],
+        )
+
+
+class _HalfFramed(Basis):
+    """Monomials in a frame; all other terms as they are, since these have no form in it."""
+
+    @classmethod
+    def of(cls, basis: Basis, cloud: Cloud) -> _HalfFramed:
+        return cls(basis.names, basis.monomials, basis.others, cloud.region)
+
+    @cached_property
+    def _parts(self) -> tuple[Basis, Basis]:
+        none = Monomials(np.empty((0, len(self.names)), dtype=np.int64))
+        return (
+            Basis(self.names, self.monomials, (), self.frame),
+            Basis(self.names, none, self.others),
+        )
+
+    def values(self, x: FloatArray) -> FloatArray:
+        return np.concatenate([part.values(x).T for part in self._parts]).T
+
+    def gradients(self, x: FloatArray) -> FloatArray:
+        return np.concatenate([part.gradients(x) for part in self._parts], axis=1)
+
+    def hessians(self, x: FloatArray) -> FloatArray:
+        return np.concatenate([part.hessians(x) for part in self._parts], axis=1)
+
+    @cached_property
+    def to_physical(self) -> FloatArray:
+        return np.asarray(np.linalg.inv(self.from_physical), dtype=np.float64)
+
+    @cached_property
+    def from_physical(self) -> FloatArray:
+        change = np.eye(len(self))
+        count = len(self.monomials)
+        change[:count, :count] = self._parts[0].from_physical
+        return change
+
+
+def _polynomial(degree: int, names: Sequence[str]) -> list[str]:
+    """Every monomial up to a degree, or none if there are too many to write down."""
+    if comb(degree + len(names), degree) > MOST_TERMS:
+        return []
+    return list(library(f"poly{degree}").bind(names).terms)

@@ -1,0 +1,137 @@
+"""Which terms each drift component and each tensor entry gets: costs, bonuses, order of search.
+
+Selection happens in the physical coordinates, where a truth is sparse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.estimate.likelihood.evidence import Penalty, Posterior, search
+from wgsindy.estimate.likelihood.extrapolation import Beyond
+from wgsindy.estimate.likelihood.problems import Equations
+from wgsindy.estimate.likelihood.working_model import silence
+from wgsindy.model import tensor
+from wgsindy.recipes import Recipe
+from wgsindy.terms.library import Basis
+
+ENTRY_SWEEPS = 2
+MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree
+SHARED_BONUS = 2.0  # nats off for a term that all other entries of the tensor have
+SURE = 1e6  # nats for or against a term whose presence is known
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How terms are chosen; ``basis`` is in physical terms.
+
+    ``given (d + E, K)``: the terms of each field, where they are known. Nothing is selected then.
+    """
+
+    basis: Basis
+    beyond: Beyond
+    recipe: Recipe
+    given: BoolArray | None
+
+    @cached_property
+    def costs(self) -> FloatArray:
+        """Nats that each term costs, ``(K,)``.
+
+        A term that is not there gains half a chi-squared number of nats, half the square of a
+        normal one. The cost is what the largest of K such numbers exceeds with probability
+        ``false_alarm``. Degrees beyond the first cost extra.
+        """
+        tail = self.recipe.false_alarm / len(self.basis) / 2
+        chance = 0.5 * NormalDist().inv_cdf(tail) ** 2
+        return chance + self.recipe.degree_cost * np.maximum(self.basis.degrees - 1.0, 0.0)
+
+    def _costs_of(self, field: int) -> FloatArray:
+        """Costs ``(K,)`` of one of the ``d + E`` fields."""
+        return self.costs if self.given is None else np.where(self.given[field], -SURE, SURE)
+
+    def drift(
+        self, equations: Equations, start: FloatArray, *, thorough: bool = False
+    ) -> list[Posterior]:
+        """Component by component, given the others: where noise is shared, they tell of it.
+
+        ``start (d, K)`` is what is known of them before, in working terms.
+        """
+        current = start.copy()
+        if not thorough:
+            return self._sweep_drift(equations, current, exhaustive=False)
+        for _ in range(MOST_SWEEPS if equations.coupled else 0):
+            before = current.copy()
+            self._sweep_drift(equations, current, exhaustive=False)
+            if np.abs(current - before).max() <= SETTLED * np.abs(current).max(initial=0.0):
+                break
+        return self._sweep_drift(equations, current, exhaustive=True)
+
+    def _sweep_drift(
+        self, equations: Equations, current: FloatArray, *, exhaustive: bool
+    ) -> list[Posterior]:
+        """Choose every component, given the others of ``current (d, K)``, which it replaces.
+
+        Two components are replaced at once, so that their order does not matter. With more of them
+        that may run away, and they are replaced one after the other.
+        """
+        known = current.copy() if len(current) <= 2 else current
+        found = []
+        for p in range(len(current)):
+            problem = equations.component(known, p)
+            found.append(search(problem, self._costs_of(p), exhaustive=exhaustive))
+            current[p] = self._estimate(found[p]) @ equations.change
+        return found
+
+    def _estimate(self, posterior: Posterior) -> FloatArray:
+        return posterior.mean if self.recipe.averaging else posterior.coefficients[0]
+
+    def drift_field(self, found: list[Posterior]) -> FloatArray:
+        """Coefficients ``(d, K)`` of what :meth:`drift` found, averaged if the recipe says so."""
+        return np.array([self._estimate(posterior) for posterior in found])
+
+    def entries(self, equations: Equations, *, thorough: bool = False) -> list[Posterior]:
+        """Entry by entry; a term that the other entries have is cheaper the second time."""
+        d = equations.dimension
+        pairs = tensor.pairs(d)
+        inclusion = np.zeros((len(pairs), len(self.basis)))
+        found: dict[int, Posterior] = {}
+        # Variances first: they say which terms a covariance can be expected to have.
+        variances = [e for e, (p, q) in enumerate(pairs) if p == q]
+        covariances = [e for e, (p, q) in enumerate(pairs) if p != q]
+        for sweep in range(ENTRY_SWEEPS if thorough else 1):
+            for group in (variances, covariances):
+                before = inclusion.copy()
+                for e in group:
+                    found[e] = search(
+                        equations.entries[e],
+                        self._costs_of(d + e) - self._shared_bonus(before, e),
+                        self._penalty(found, *pairs[e]),
+                        exhaustive=thorough and sweep == ENTRY_SWEEPS - 1,
+                    )
+                    inclusion[e] = found[e].inclusion
+        return [found[e] for e in range(len(pairs))]
+
+    def _shared_bonus(self, inclusion: FloatArray, e: int) -> FloatArray:
+        """Nats off for terms ``(K,)`` that the other entries ``(E, K)`` have."""
+        others = np.delete(inclusion, e, axis=0).sum(axis=0) / max(len(inclusion) - 1, 1)
+        # That noise has a mean level says nothing about its being shared.
+        return np.where(self.basis.degrees == 0, 0.0, SHARED_BONUS * others)
+
+    def _penalty(self, found: dict[int, Posterior], p: int, q: int) -> Penalty:
+        """Nats against what entry (p, q) cannot be, given the variances found so far."""
+        if p == q:
+            return self.beyond.against_negative
+        own = [found[tensor.entry_number(i, i)].coefficients[0] for i in (p, q)]
+        return self.beyond.against_indefinite(*own)
+
+
+def best_entries(entries: list[Posterior], quiet: FloatArray) -> FloatArray:
+    """Coefficients ``(E, K)`` of the best supports; nothing where a coordinate has no noise."""
+    fitted = np.array([posterior.coefficients[0] for posterior in entries])
+    silence(fitted, quiet)
+    return fitted

@@ -1,0 +1,1 @@
+"""Recipe "paper": kernel-weighted rows, in the order of the paper."""

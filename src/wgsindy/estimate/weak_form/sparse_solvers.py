@@ -1,0 +1,173 @@
+"""Sparse solvers of overdetermined linear systems, behind one function: :func:`solve`.
+
+Columns and target are scaled to unit length first, so that coefficients, penalties and
+thresholds are free of units: multiplying states or time by 1000 changes no selection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.errors import LibraryError, NotEnoughDataError
+from wgsindy.estimate.weak_form.lasso_path import lasso_paths
+from wgsindy.recipes import Recipe
+
+PILOT_RIDGE = 1e-6
+PILOT_FLOOR = 1e-3
+# Penalties tried, relative to the one that kills every term.
+PATH = np.geomspace(1.0, 1e-4, 60)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A linear system: ``design (M, K)``, ``target (M,)``, cross-validation ``folds (M,)``.
+
+    ``blocks (K,)`` numbers the equations if several are solved at once; the relative threshold
+    is applied within each.
+    """
+
+    design: FloatArray
+    target: FloatArray
+    folds: IntArray
+    blocks: IntArray | None = None
+
+    def weighted(self, weights: FloatArray) -> Rows:
+        """Multiply each row by its weight."""
+        return Rows(self.design * weights[:, None], self.target * weights, self.folds, self.blocks)
+
+
+@dataclass(frozen=True)
+class Normalised:
+    """A system with unit columns and target, reduced by QR to at most K + 1 rows."""
+
+    triangle: FloatArray  # R of [design | target]
+    column_norm: FloatArray
+    target_norm: float
+
+    @property
+    def design(self) -> FloatArray:
+        return self.triangle[:, :-1]
+
+    @property
+    def target(self) -> FloatArray:
+        return self.triangle[:, -1]
+
+
+def _normalise(rows: Rows) -> Normalised:
+    column_norm = np.linalg.norm(rows.design, axis=0)
+    target_norm = float(np.linalg.norm(rows.target))
+    joined = np.column_stack([rows.design, rows.target])
+    scale = np.append(column_norm, target_norm)
+    triangle = np.asarray(np.linalg.qr(joined / np.where(scale > 0, scale, 1.0), mode="r"))
+    return Normalised(triangle, column_norm, target_norm)
+
+
+def solve(rows: Rows, recipe: Recipe) -> FloatArray:
+    """Solve one sparse system; returns coefficients ``(K,)``, zero where not selected.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If there are fewer rows than terms.
+    LibraryError
+        If a term vanishes on all data.
+    """
+    m, k = rows.design.shape
+    if m < k:
+        raise NotEnoughDataError(
+            f"there are {m} weak rows for {k} terms; give more data or a smaller library."
+        )
+    system = _normalise(rows)
+    if not system.column_norm.all():
+        raise LibraryError(
+            f"term number {int(np.argmin(system.column_norm))} of the library is zero on all "
+            "data; leave it out."
+        )
+    if system.target_norm == 0:
+        return np.zeros(k)
+    coefficients = _select(rows, system, recipe)
+    coefficients = _prune(system, coefficients, recipe, rows.blocks)
+    return coefficients * system.target_norm / system.column_norm
+
+
+def _select(rows: Rows, system: Normalised, recipe: Recipe) -> FloatArray:
+    everything = np.ones(system.design.shape[1], dtype=bool)
+    if recipe.solver == "stlsq":
+        return _least_squares(system, everything)
+    if recipe.solver == "lasso":
+        penalties = np.ones(len(everything))
+    else:
+        pilot = _ridge(system, PILOT_RIDGE)
+        penalties = 1.0 / np.maximum(np.abs(pilot), PILOT_FLOOR)
+    coefficients = _lasso_cv(rows, system, penalties, recipe.slack)
+    if recipe.debias:
+        return _least_squares(system, coefficients != 0)
+    return coefficients
+
+
+def _ridge(system: Normalised, weight: float) -> FloatArray:
+    k = system.design.shape[1]
+    stacked = np.vstack([system.design, np.sqrt(weight) * np.eye(k)])
+    return np.linalg.lstsq(stacked, np.append(system.target, np.zeros(k)), rcond=None)[0]
+
+
+def _least_squares(system: Normalised, support: BoolArray) -> FloatArray:
+    coefficients = np.zeros(len(support))
+    if support.any():
+        coefficients[support] = np.linalg.lstsq(
+            system.design[:, support], system.target, rcond=None
+        )[0]
+    return coefficients
+
+
+def _prune(
+    system: Normalised, coefficients: FloatArray, recipe: Recipe, blocks: IntArray | None
+) -> FloatArray:
+    """Drop terms below the relative threshold of their equation, refitting after each round."""
+    blocks = np.zeros(len(coefficients), dtype=np.int64) if blocks is None else blocks
+    while True:
+        size = np.abs(coefficients)
+        largest = np.zeros(blocks.max() + 1)
+        np.maximum.at(largest, blocks, size)
+        keep = (size > 0) & (size >= recipe.threshold * largest[blocks])
+        if (keep == (size > 0)).all():
+            return coefficients
+        coefficients = _least_squares(system, keep) if recipe.debias else coefficients * keep
+
+
+def _lasso_cv(rows: Rows, system: Normalised, penalties: FloatArray, slack: float) -> FloatArray:
+    """Lasso with one penalty weight per term; its strength by cross-validation over folds."""
+    scaled = rows.design / (system.column_norm * penalties)
+    target = rows.target / system.target_norm
+    n_folds = int(rows.folds.max()) + 1
+    members = [np.flatnonzero(rows.folds == fold) for fold in range(n_folds)]
+    held_out = [(scaled[member], target[member]) for member in members]
+    gram = np.stack([part.T @ part for part, _ in held_out])
+    cross = np.stack([part.T @ aim for part, aim in held_out])
+    total_gram, total_cross = gram.sum(axis=0), cross.sum(axis=0)
+    strengths = np.abs(total_cross).max() * PATH
+    if n_folds == 1:  # nothing to hold out: no reason to prefer any model to the fullest
+        return lasso_paths(gram, cross, strengths[None, -1:])[0, 0] / penalties
+    # All data are one more problem, for the answer: a hold-out of nothing.
+    kept = np.append([1.0 - len(member) / len(target) for member in members], 1.0)
+    paths = lasso_paths(
+        np.concatenate([total_gram - gram, total_gram[None]]),
+        np.concatenate([total_cross - cross, total_cross[None]]),
+        kept[:, None] * strengths,
+    )
+    errors = np.einsum("fsk,fsk->fs", paths[:-1] @ gram - 2 * cross[:, None], paths[:-1])
+    return paths[-1, _sparsest_good(errors, slack)] / penalties
+
+
+def _sparsest_good(errors: FloatArray, slack: float) -> int:
+    """Choose the strongest penalty whose error ``(folds, S)`` is hardly above the smallest.
+
+    "Hardly" is ``slack`` standard errors of the difference over folds: the minimum itself is
+    noisy, and where the truth is zero it keeps terms that only fit noise.
+    """
+    excess = errors - errors[:, [int(np.argmin(errors.sum(axis=0)))]]
+    spread = excess.std(axis=0, ddof=1) * np.sqrt(len(errors))
+    return int(np.argmax(excess.sum(axis=0) <= slack * spread))

@@ -1,0 +1,129 @@
+"""The paper's stages, in order: drift, tensor, reweighted drift, tensor again, read-out.
+
+Everything here is in standardised units until the last step of :func:`recover`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray, frozen
+from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
+from wgsindy.estimate.weak_form.weak_rows import WeakForm
+from wgsindy.model import tensor
+from wgsindy.model.tensor import TensorField
+from wgsindy.recipes import Recipe
+
+NOISE_CLIP = (0.05, 20.0)
+RELATIVE_FLOOR = 1e-10  # smallest eigenvalue kept, relative to the mean tensor
+
+
+def recover(weak: WeakForm, recipe: Recipe) -> tuple[FloatArray, TensorField]:
+    """Run the weak-form stages; returns drift ``(d, K)`` and tensor in physical units."""
+    floor = RELATIVE_FLOOR * float(weak.cloud.variation.mean())
+    noise = weak.observation_noise() if recipe.noise_correction else None
+    drift, entries = first_pass(weak, noise, recipe)
+    if recipe.gls != "none":
+        first = first_pass_tensors(weak, entries, recipe)
+        drift = reweighted_drift(weak, weak.row_noise(first, floor), recipe)
+        entries = fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
+    return frozen(drift * weak.frame.scale[:, None]), read_out(weak, entries, floor, recipe)
+
+
+def read_out(weak: WeakForm, entries: FloatArray, floor: float, recipe: Recipe) -> TensorField:
+    """Turn entries ``(E, K)`` in standardised units into the tensor that is returned."""
+    scale = weak.frame.scale
+    # Shrinkage compares noise with noise: each coordinate in units of its own mean noise, so that
+    # neither units nor the spread of the states can leak one entry into another.
+    units = frozen(scale * np.sqrt(weak.cloud.variation))
+    rows, columns = np.array(tensor.pairs(weak.data.dimension)).T
+    if recipe.tensor == "entries":
+        physical = entries * (scale[rows] * scale[columns])[:, None]
+        return TensorField("entries", frozen(physical), recipe.shrinkage, units)
+    # A Cholesky factor depends on the order of the coordinates. Noisiest first is an order that
+    # the data give: exchanging two columns of a file exchanges the fields and nothing else.
+    order = tuple(np.argsort(-weak.cloud.variation, kind="stable").tolist())
+    factor = fit_columns(weak, weak.factor_targets(entries, floor, order), recipe)
+    physical = factor * scale[list(order)][rows][:, None]
+    return TensorField("factor", frozen(physical), recipe.shrinkage, units, order)
+
+
+def first_pass(
+    weak: WeakForm, noise: FloatArray | None, recipe: Recipe
+) -> tuple[FloatArray, FloatArray]:
+    """Fit drift ``(d, K)`` and tensor entries ``(E, K)`` with all rows alike."""
+    drift = fit_columns(weak, weak.drift_targets, recipe)
+    return drift, fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
+
+
+def fit_columns(weak: WeakForm, targets: FloatArray, recipe: Recipe) -> FloatArray:
+    """Solve one sparse system per column of ``targets (M, T)``; returns ``(T, K)``."""
+    return np.stack(
+        [solve(Rows(weak.design, target, weak.row_folds), recipe) for target in targets.T]
+    )
+
+
+def tensor_targets(
+    weak: WeakForm, drift: FloatArray, noise: FloatArray | None, recipe: Recipe
+) -> FloatArray:
+    """Weak rows of (dX dX' - 2 Sigma - b b' dt^2) / dt, each correction if asked for."""
+    targets = weak.square_targets
+    if recipe.drift_square:
+        targets = targets - weak.drift_square(drift)
+    if noise is not None:
+        targets = targets - weak.noise_rows(noise)
+    return targets
+
+
+def first_pass_tensors(weak: WeakForm, entries: FloatArray, recipe: Recipe) -> FloatArray:
+    """Tensor coefficients for the row weights, ``(F, E, K)``: one set for each smoother.
+
+    With cross-fitting, the rows of a fold are weighted by a tensor fitted to the other folds.
+    """
+    if len(weak.smoothers) == 1:
+        return entries[None]
+    sets = []
+    for fold in range(len(weak.smoothers)):
+        others = weak.without(fold)
+        noise = others.observation_noise() if recipe.noise_correction else None
+        sets.append(first_pass(others, noise, recipe)[1])
+    return np.stack(sets)
+
+
+def row_weights(variance: FloatArray) -> FloatArray:
+    """V^-1/2 relative to its median, clipped; rows without data get the upper limit."""
+    inverse = 1.0 / np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+    positive = inverse[variance > 0]
+    return np.clip(inverse / np.median(positive), *NOISE_CLIP)
+
+
+def reweighted_drift(weak: WeakForm, noise: FloatArray, recipe: Recipe) -> FloatArray:
+    """Refit the drift with rows weighted by their noise covariance ``(M, E)``."""
+    d = weak.data.dimension
+    if recipe.gls == "full":
+        return _whitened_drift(weak, noise, recipe)
+    drift = []
+    for p in range(d):
+        rows = Rows(weak.design, weak.drift_targets[:, p], weak.row_folds)
+        weights = row_weights(noise[:, tensor.pairs(d).index((p, p))])
+        drift.append(solve(rows.weighted(weights), recipe))
+    return np.stack(drift)
+
+
+def _whitened_drift(weak: WeakForm, noise: FloatArray, recipe: Recipe) -> FloatArray:
+    """Solve all components at once, rows whitened by the full noise covariance."""
+    d, k = weak.data.dimension, len(weak.basis)
+    covariance = tensor.symmetric(noise, d)
+    trace = np.einsum("mpp->m", covariance) / d
+    usable = trace > 0
+    relative = covariance[usable] / trace[usable][:, None, None]
+    values, vectors = np.linalg.eigh(relative)
+    root = np.einsum(
+        "mpk,mk,mqk->mpq", vectors, 1 / np.sqrt(np.maximum(values, NOISE_CLIP[0] ** 2)), vectors
+    )
+    root *= row_weights(trace[usable])[:, None, None]
+    design = np.einsum("mpq,mk->mpqk", root, weak.design[usable]).reshape(-1, d * k)
+    target = np.einsum("mpq,mq->mp", root, weak.drift_targets[usable]).ravel()
+    folds = np.repeat(weak.row_folds[usable], d)
+    blocks = np.repeat(np.arange(d), k)
+    return solve(Rows(design, target, folds, blocks), recipe).reshape(d, k)

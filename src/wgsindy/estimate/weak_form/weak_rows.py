@@ -1,0 +1,297 @@
+"""From data, library and recipe to linear systems.
+
+A :class:`WeakForm` owns the smoothers and knows how to project anything that can be computed
+from a chunk onto weak rows: ``Pi @ columns``, added up per group of trajectories. Increments are
+divided by the scale of their coordinate, so every target is in standardised units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, Scratch
+from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.frame import Frame
+from wgsindy.data.runs import Runs
+from wgsindy.estimate.observation_noise import observation_noise
+from wgsindy.estimate.weak_form.smoother import Smoother, build_smoother
+from wgsindy.model import tensor
+from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.summary import Cloud, survey
+from wgsindy.recipes import Recipe
+from wgsindy.terms.library import Basis
+
+# Of a chunk that one smoother serves, and of the library on it (n, K), make (n, C); both are best
+# laid out column by column, which is how everything is computed.
+Columns = Callable[[Chunk, FloatArray], FloatArray]
+
+_scratch = Scratch()
+
+
+@dataclass(frozen=True)
+class ProjectionPass:
+    """Sum ``Pi @ columns`` (or ``Pi^2 @ columns``) per group; total ``(G, J, C)``.
+
+    It has no more of the :class:`WeakForm` than it needs, and no data: it may be sent elsewhere.
+    """
+
+    basis: Basis
+    smoothers: tuple[Smoother, ...]
+    fold: IntArray
+    group: IntArray
+    mean_dt: float
+    columns: Columns
+    shape: tuple[int, int, int]
+    squared: bool
+
+    def empty(self) -> FloatArray:
+        return np.zeros(self.shape)
+
+    def add(self, total: FloatArray, chunk: Chunk) -> FloatArray:
+        for fold, piece in self._by_smoother(chunk):
+            columns = self.columns(piece, self.basis.values(piece.states))
+            rows = self.smoothers[fold].rows(piece, self.mean_dt)
+            if self.squared:
+                np.square(rows, out=rows)
+            self._add_rows(total, rows, columns, self.group[piece.trajectory])
+        return total
+
+    def _by_smoother(self, chunk: Chunk) -> Iterator[tuple[int, Chunk]]:
+        """Yield the samples that each smoother serves."""
+        if len(self.smoothers) == 1:
+            yield 0, chunk
+            return
+        smoother_of = self.fold[chunk.trajectory]
+        for fold in np.unique(smoother_of).tolist():
+            yield fold, chunk.at(smoother_of == fold)
+
+    def _add_rows(
+        self, total: FloatArray, rows: FloatArray, columns: FloatArray, group: IntArray
+    ) -> None:
+        for owner, part in Runs.of(group):
+            total[owner, : len(rows)] += rows[:, part] @ columns[part]
+
+    def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        left += right
+        return left
+
+
+@dataclass
+class WeakForm:
+    """Weak rows of a data set in a basis; see :func:`weak_form`.
+
+    ``fold (R,)`` says which smoother serves each trajectory (all zero unless cross-fitted),
+    ``group (R,)`` to which block of rows it adds, ``row_folds (M,)`` in which cross-validation
+    fold a row is.
+    """
+
+    data: Recording
+    basis: Basis
+    cloud: Cloud
+    smoothers: tuple[Smoother, ...]
+    fold: IntArray
+    group: IntArray
+    row_folds: IntArray
+    engine: Engine = SERIAL
+
+    @property
+    def frame(self) -> Frame:
+        """Standardised coordinates."""
+        return self.cloud.frame
+
+    @cached_property
+    def mean_dt(self) -> float:
+        """Mean step of the data."""
+        return self.data.mean_dt
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.group.max()) + 1
+
+    @property
+    def n_centres(self) -> int:
+        return max(len(smoother.centres) for smoother in self.smoothers)
+
+    def project(self, columns: Columns, width: int, *, squared: bool = False) -> FloatArray:
+        """Return ``(M, width)`` weak rows of whatever ``columns(chunk, theta)`` gives."""
+        step = ProjectionPass(
+            basis=self.basis,
+            smoothers=self.smoothers,
+            fold=self.fold,
+            group=self.group,
+            mean_dt=self.mean_dt,
+            columns=columns,
+            shape=(self.n_groups, self.n_centres, width),
+            squared=squared,
+        )
+        return reduce(step, self.data, engine=self.engine).reshape(-1, width)
+
+    @cached_property
+    def _first_pass(self) -> dict[str, FloatArray]:
+        """Everything that does not depend on a fit, in one pass."""
+        d, (left, right) = self.data.dimension, self.basis.products[0]
+        scale = self.frame.scale
+
+        def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
+            rate = (chunk.increments.T / (scale[:, None] * chunk.dt)).T
+            square = tensor.outer_entries(rate) * chunk.dt[:, None]
+            found = _scratch.take("columns", sum(widths.values()), len(theta))
+            others, products = np.split(found, [-len(left)])
+            np.concatenate([theta.T, rate.T, square.T], out=others)
+            factor = _scratch.take("factor", *products.shape)
+            # Any mode but "raise" writes to its place at once.
+            np.take(theta.T, left, axis=0, out=products, mode="clip")
+            np.take(theta.T, right, axis=0, out=factor, mode="clip")
+            products *= factor
+            products *= chunk.dt
+            return found.T
+
+        widths = {"design": len(self.basis), "rate": d, "square": d * (d + 1) // 2}
+        widths["products"] = len(left)
+        rows = self.project(columns, sum(widths.values()))
+        pieces = np.split(rows, np.cumsum(list(widths.values()))[:-1], axis=1)
+        return dict(zip(widths, pieces, strict=True))
+
+    @property
+    def design(self) -> FloatArray:
+        """``A = Pi Theta (M, K)``."""
+        return self._first_pass["design"]
+
+    @property
+    def drift_targets(self) -> FloatArray:
+        """``B = Pi (dX / dt) (M, d)``, in standardised units."""
+        return self._first_pass["rate"]
+
+    @property
+    def square_targets(self) -> FloatArray:
+        """``Pi (dX dX' / dt) (M, E)``, in standardised units."""
+        return self._first_pass["square"]
+
+    def drift_square(self, drift: FloatArray) -> FloatArray:
+        """``Pi (b b' dt) (M, E)`` for drift coefficients ``(d, K)``.
+
+        The rows of all products of two terms are known, so this needs no pass over the data.
+        """
+        products, index = self._first_pass["products"], self.basis.products[1]
+        pairs = tensor.pairs(len(drift))
+        combined = np.zeros((len(pairs), products.shape[1]))
+        for e, (p, q) in enumerate(pairs):
+            np.add.at(combined[e], index.ravel(), np.outer(drift[p], drift[q]).ravel())
+        return products @ combined.T
+
+    def noise_rows(self, covariance: FloatArray) -> FloatArray:
+        """``Pi (2 Sigma / dt) (M, E)`` for an observation-noise covariance ``(d, d)``."""
+        entries = 2 * tensor.entries_of(covariance[None])
+
+        def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
+            return entries / chunk.dt[:, None]
+
+        return self.project(columns, entries.shape[1])
+
+    def row_noise(self, entries: FloatArray, floor: float) -> FloatArray:
+        """``V = Pi^2 (a / dt) (M, E)``: noise covariance of each weak drift row.
+
+        ``entries (F, E, K)`` are first-pass tensor coefficients, one set per smoother.
+        """
+        d, fold_of = self.data.dimension, self.fold
+
+        def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
+            raw = theta @ entries[fold_of[chunk.trajectory[0]]].T  # one smoother serves them all
+            field = tensor.clip(tensor.symmetric(raw, d), floor)
+            return tensor.entries_of(field) / chunk.dt[:, None]
+
+        return self.project(columns, entries.shape[1], squared=True)
+
+    def factor_targets(
+        self, entries: FloatArray, floor: float, order: Sequence[int] | None = None
+    ) -> FloatArray:
+        """``Pi l (M, E)``: Cholesky fields of the clipped tensor with coefficients ``(E, K)``.
+
+        The factor takes the coordinates in ``order``, as they come unless given.
+        """
+        d = self.data.dimension
+        taken = range(d) if order is None else order
+        ordered = entries[[tensor.entry_number(taken[p], taken[q]) for p, q in tensor.pairs(d)]]
+
+        def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
+            field = tensor.clip(tensor.symmetric(theta @ ordered.T, d), floor)
+            return tensor.entries_of(tensor.cholesky(field))
+
+        return self.project(columns, len(entries))
+
+    def without(self, fold: int) -> WeakForm:
+        """Return the rows of the other folds' trajectories, by the smoother that they taught.
+
+        Nothing in it depends on the data of the fold but the units.
+        """
+        others = np.flatnonzero(self.fold != fold)
+        zeros = np.zeros(len(others), dtype=np.int64)
+        _, folds = np.unique(self.fold[others], return_inverse=True)
+        group = np.arange(len(others)) if self.n_groups == len(self.data) else folds
+        owner = np.empty(int(group.max()) + 1, dtype=np.int64)
+        owner[group] = folds
+        smoother = self.smoothers[fold]
+        return WeakForm(
+            data=self.data.subset(others.tolist()),
+            basis=self.basis,
+            cloud=self.cloud,
+            smoothers=(smoother,),
+            fold=zeros,
+            group=group,
+            row_folds=np.repeat(owner, len(smoother.centres)),
+            engine=self.engine,
+        )
+
+    def observation_noise(self) -> FloatArray:
+        """Covariance of additive observation noise from lag-one products, ``(d, d)``, PSD."""
+        return observation_noise(self.data, self.frame.scale, engine=self.engine)
+
+    @cached_property
+    def condition_number(self) -> float:
+        """Condition number of the design with unit columns."""
+        norms = np.linalg.norm(self.design, axis=0)
+        return float(np.linalg.cond(self.design / np.where(norms > 0, norms, 1.0)))
+
+
+def weak_form(
+    data: Recording, basis: Basis, recipe: Recipe, *, seed: int, engine: Engine = SERIAL
+) -> WeakForm:
+    """Build smoothers and bookkeeping; rows are computed when first asked for."""
+    cloud = survey(data, standardise=recipe.standardise, engine=engine)
+    if basis.is_closed:
+        basis = basis.in_frame(cloud.frame)
+    n_folds = min(recipe.folds, len(data))
+    # Dealt out in order of mean position: folds are alike, whatever the order of the files.
+    trajectory_fold = cloud.rank % n_folds
+    grouped = recipe.rows == "trajectory" and len(data) > 1
+    crossed = recipe.cross_fit and len(data) > 1
+    everything = np.zeros(len(data), dtype=np.int64)
+    fold = trajectory_fold if crossed else everything
+    if crossed:
+        smoothers = tuple(
+            _smoother_without(data, trajectory_fold == f, recipe, seed, engine)
+            for f in range(n_folds)
+        )
+    else:
+        smoothers = (build_smoother(data, cloud, recipe, seed, engine),)
+    group = np.arange(len(data)) if grouped else fold
+    n_centres = max(len(smoother.centres) for smoother in smoothers)
+    if grouped or crossed:
+        owner = np.empty(int(group.max()) + 1, dtype=np.int64)
+        owner[group] = trajectory_fold
+        row_folds = np.repeat(owner, n_centres)
+    else:
+        row_folds = np.arange(n_centres) * min(recipe.folds, n_centres) // n_centres
+    return WeakForm(data, basis, cloud, smoothers, fold, group, row_folds, engine)
+
+
+def _smoother_without(
+    data: Recording, held_out: BoolArray, recipe: Recipe, seed: int, engine: Engine
+) -> Smoother:
+    others = data.subset(np.flatnonzero(~held_out).tolist())
+    cloud = survey(others, standardise=recipe.standardise, engine=engine)
+    return build_smoother(others, cloud, recipe, seed, engine)

@@ -1,0 +1,1 @@
+"""From rows of a table to trajectories without gaps, in order, checked."""

@@ -1,0 +1,1 @@
+"""What the columns of a table are: states, times, identifiers, units."""

@@ -1,0 +1,180 @@
+"""A column of times -> numbers: numbers as they are, timestamps and epochs in a unit."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.errors import DataError
+from wgsindy.files.columns.units import SECONDS, written_unit
+from wgsindy.files.notes import counted
+from wgsindy.files.table import Column, Table
+
+# From September 2001 to 2103 the count of seconds since 1970 lies between these.
+EPOCH_FIRST, EPOCH_LAST = 1.0e9, 4.2e9
+EPOCH_UNITS = ("s", "ms", "us", "ns")
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How times are asked for; see :func:`wgsindy.files.read_.read`."""
+
+    unit: str | None = None
+    time_unit: str | None = None
+    time_format: str | None = None
+
+
+@dataclass(frozen=True)
+class Times:
+    """Times of a table's rows ``(n,)``, NaN where missing, and how they were found."""
+
+    values: FloatArray
+    how: str
+    unread: int = 0
+
+
+def times_of(table: Table, name: str, clock: Clock) -> Times:
+    """Return times counted from the first one.
+
+    Raises
+    ------
+    DataError
+        If the column holds neither numbers nor timestamps, or a unit is not known.
+    """
+    column = table.columns[name]
+    if column.dtype.kind == "O":
+        return _of_timestamps(*_parsed(table, name, clock.time_format), clock)
+    if column.dtype.kind == "M":
+        return _of_timestamps(column.astype("datetime64[us]"), 0, clock)
+    table.numbers(name)  # refuses what is no number
+    if column.dtype.kind in "iu":
+        column = column.astype(np.int64)  # small integers overflow, unsigned ones cannot go back
+    origin = _first(column)
+    # Subtracted as integers: nanoseconds since 1970 do not fit a float.
+    since = (column - origin).astype(np.float64)
+    epoch = None if clock.time_unit else epoch_unit(column)
+    given = clock.time_unit or epoch or written_unit(name, table.units)
+    if epoch:
+        wanted = clock.unit or "s"
+        how = epoch_told(name, epoch, wanted)
+        return Times(since * (SECONDS[epoch] / SECONDS[wanted]), how)
+    if clock.unit is None:
+        return Times(since, f"{name!r} is used as it is" + (f", in {given}" if given else ""))
+    if given is None:
+        raise DataError(
+            f"unit={clock.unit!r} asks for times in {clock.unit}, but nothing says in what unit "
+            f"the numbers of column {name!r} are; pass time_unit, for example time_unit='s'."
+        )
+    how = f"{name!r} is converted from {given} to {clock.unit}"
+    return Times(since * (SECONDS[given] / SECONDS[clock.unit]), how)
+
+
+def looks_like_timestamps(column: Column) -> bool:
+    """Whether the first entry of a column is a date, or a date and a time, in ISO 8601."""
+    if column.dtype.kind == "M":
+        return True
+    if column.dtype.kind != "O":
+        return False
+    first = next((item for item in column if item is not None), None)
+    return first is not None and _moment(first, None) is not None
+
+
+def with_joined_date(table: Table) -> Table:
+    """Return the table with a date and a time of day in one column, if it has them in two."""
+    text = {n.strip().lower(): n for n, c in table.columns.items() if c.dtype.kind == "O"}
+    if "date" not in text or "time" not in text:
+        return table
+    joined = [
+        None if day is None or moment is None else f"{day} {moment}"
+        for day, moment in zip(*(table.columns[text[k]] for k in ("date", "time")), strict=True)
+    ]
+    columns = {n: c for n, c in table.columns.items() if n != text["date"]}
+    return replace(table, columns=columns | {text["time"]: np.array(joined, dtype=object)})
+
+
+def _first(column: Column) -> Any:
+    there = ~np.isnan(column) if column.dtype.kind == "f" else np.ones(len(column), dtype=bool)
+    return column[there][0] if there.any() else column.dtype.type(0)
+
+
+def epoch_told(name: str, epoch: str, wanted: str) -> str:
+    """Say how a column of counts since 1970 is read."""
+    return f"{name!r} counts {epoch} since 1970 and is read in {wanted}"
+
+
+def epoch_unit(column: Column) -> str | None:
+    """Return the unit of numbers that count the time since 1970, if these do."""
+    values = column.astype(np.float64)
+    there = values[np.isfinite(values)]
+    for unit in EPOCH_UNITS if len(there) else ():
+        seconds = there * SECONDS[unit]
+        if seconds.min() >= EPOCH_FIRST and seconds.max() < EPOCH_LAST:
+            return unit
+    return None
+
+
+def _parsed(table: Table, name: str, time_format: str | None) -> tuple[Column, int]:
+    column = table.columns[name]
+    moments = [None if item is None else _moment(item, time_format) for item in column]
+    unread = sum(m is None and i is not None for m, i in zip(moments, column, strict=True))
+    if unread * 2 > sum(item is not None for item in column):
+        example = next(i for m, i in zip(moments, column, strict=True) if m is None and i)
+        expected = f"the time_format {time_format!r}" if time_format else "ISO 8601"
+        raise DataError(
+            f"{unread} times of column {name!r} of {table.label}, such as {str(example)[:40]!r}, "
+            f"are not in {expected}; pass time_format, for example '%d.%m.%Y %H:%M:%S'."
+        )
+    return np.array(moments, dtype="datetime64[us]"), unread
+
+
+def _moment(text: str, time_format: str | None) -> dt.datetime | None:
+    """Return a moment in UTC without its zone; one without a zone is taken to be in UTC."""
+    try:
+        moment = (
+            dt.datetime.strptime(text, time_format)
+            if time_format
+            else dt.datetime.fromisoformat(text)
+        )
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(dt.UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        return None
+    return moment
+
+
+def _of_timestamps(moments: Column, unread: int, clock: Clock) -> Times:
+    missing: BoolArray = np.isnat(moments)
+    if missing.all():
+        return Times(np.full(len(moments), np.nan), "no time is given", unread)
+    seconds = (moments - moments[~missing][0]) / np.timedelta64(1, "s")
+    unit = clock.unit or "s"
+    values = np.where(missing, np.nan, seconds / SECONDS[unit])
+    return Times(values, f"timestamps are read in {unit}", unread)
+
+
+def check_dt(times: FloatArray, name: str, dt: float, label: str) -> FloatArray:
+    """Return times that agree with ``dt``, which may also scale a column that counts samples.
+
+    A time column and a ``dt`` that contradict each other are an error: one of them is wrong, all
+    rates scale with it, and nothing in the states can tell which.
+    """
+    steps = np.diff(np.unique(times[np.isfinite(times)]))
+    if len(steps) == 0:
+        return times
+    usual = float(np.median(steps))
+    if abs(usual - dt) <= 0.01 * dt:
+        return times
+    counts = times[np.isfinite(times)]
+    if usual == 1.0 and np.array_equal(counts, np.round(counts)):
+        return times * dt
+    ratio = usual / dt
+    words = f"{ratio:.6g} times" if ratio >= 1 else f"1/{1 / ratio:.6g} of"
+    raise DataError(
+        f"dt={dt:g} contradicts column {name!r} of {label}, whose {counted(len(steps), 'step')} "
+        f"are usually {usual:.6g}: {words} that. Leave dt out, or pass unit and time_unit if the "
+        "column is in another unit."
+    )

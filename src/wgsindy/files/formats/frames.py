@@ -1,0 +1,106 @@
+"""Data frames of any kind and arrays in memory -> :class:`Table`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from wgsindy.errors import DataError
+from wgsindy.files.formats.arrays import tables_of_arrays
+from wgsindy.files.table import Column, Table, positional_name
+
+
+def is_frame(source: object) -> bool:
+    """Whether a source is a data frame that narwhals knows (polars, pandas, pyarrow, ...)."""
+    if isinstance(source, (np.ndarray, str, bytes, list, tuple, dict)):
+        return False
+    import narwhals as nw
+
+    native = nw.from_native(source, pass_through=True)
+    return isinstance(native, (nw.DataFrame, nw.LazyFrame))
+
+
+def table_of_frame(source: Any, label: str) -> Table:
+    """Copy a data frame, column by column."""
+    import narwhals as nw
+
+    frame = nw.from_native(source)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    index = nw.maybe_get_index(frame)
+    if index is not None and is_column(index):
+        frame = nw.from_native(frame.to_native().reset_index(), eager_only=True)
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) != len(names):
+        raise DataError(f"{label} has columns of the same name: {names}.")
+    columns = {
+        name: _column(frame[given]) for name, given in zip(names, frame.columns, strict=True)
+    }
+    return Table(label, columns)
+
+
+def is_column(index: Any) -> bool:
+    """Whether an index is a column that pandas hides: it has a name, or times.
+
+    Any other counts rows.
+    """
+    return bool(getattr(index, "name", None)) or "datetime" in str(index.dtype)
+
+
+def _column(series: Any) -> Column:
+    import narwhals as nw
+
+    kind = series.dtype
+    if kind.is_numeric():
+        if kind.is_integer() and series.null_count() == 0:
+            return np.asarray(series.to_numpy())
+        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    if kind == nw.Date:
+        series, kind = series.cast(nw.Datetime("us")), nw.Datetime("us")
+    if kind == nw.Datetime:
+        stamps = series.dt.timestamp("us").to_list()
+        missing = np.iinfo(np.int64).min  # NumPy's NaT
+        ticks = [missing if s is None or s != s else int(s) for s in stamps]
+        return np.array(ticks, dtype=np.int64).view("datetime64[us]")
+    values = [None if value is None or value != value else str(value) for value in series.to_list()]
+    return np.array(values, dtype=object)
+
+
+def tables_of_memory(source: Any) -> list[Table]:
+    """Lay out arrays: ``(n,)``, ``(n, d)``, ``(R, n, d)``, a list of them, or a mapping.
+
+    Raises
+    ------
+    DataError
+        If the source is none of them.
+    """
+    if isinstance(source, Mapping):
+        return tables_of_arrays(
+            {str(k): _array(v, str(k)) for k, v in source.items()}, "the arrays"
+        )
+    if isinstance(source, (list, tuple)) and not all(np.isscalar(item) for item in source):
+        return [
+            table
+            for k, item in enumerate(source)
+            for table in (
+                [table_of_frame(item, f"data frame {k}")]
+                if is_frame(item)
+                else tables_of_arrays({positional_name(0): _array(item, f"{k}")}, f"array {k}")
+            )
+        ]
+    return tables_of_arrays({positional_name(0): _array(source, "the source")}, "the array")
+
+
+def _array(source: Any, name: str) -> Column:
+    try:
+        array = np.ma.asanyarray(source) if np.ma.isMaskedArray(source) else np.asarray(source)
+    except (TypeError, ValueError):
+        array = np.empty((), dtype=object)
+    if array.ndim == 0 and name != "dt":
+        raise DataError(
+            f"a source of type {type(source).__name__} cannot be read; pass a path, several paths, "
+            "a data frame or arrays."
+        )
+    return array

@@ -1,0 +1,1 @@
+"""Tables that stay on disk and are read block by block."""

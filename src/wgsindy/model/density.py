@@ -1,0 +1,75 @@
+"""The log-density of the sampled states as a sum of library terms, by score matching.
+
+With log pi = sum_k c_k phi_k + const, the coefficients that minimise the mean squared distance
+between the slopes of log pi and of the model solve  <grad phi . grad phi'> c = -<Laplace phi>
+(Hyvarinen 2005): two averages over the samples, no normalisation, no binning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray, frozen
+from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.passes.engine import reduce
+from wgsindy.passes.summary import survey
+from wgsindy.terms.library import Basis, Library, library
+
+Sums = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True)
+class LogDensity:
+    """log pi up to a constant: ``coefficients (K,)`` of the terms of ``basis``."""
+
+    basis: Basis
+    coefficients: FloatArray
+
+    def slope(self, points: FloatArray) -> FloatArray:
+        """Gradient of log pi ``(n, d)`` at points ``(n, d)``."""
+        return np.einsum("nkp,k->np", self.basis.gradients(points), self.coefficients)
+
+
+@dataclass(frozen=True)
+class ScorePass:
+    """Sum products of gradients ``(K, K)`` and Laplacians ``(K,)``, in units of ``scale``."""
+
+    basis: Basis
+    scale: FloatArray
+
+    def empty(self) -> Sums:
+        k = len(self.basis)
+        return np.zeros((k, k)), np.zeros(k)
+
+    def add(self, total: Sums, chunk: Chunk) -> Sums:
+        slopes = self.basis.gradients(chunk.states) * self.scale
+        curvature = np.einsum("nkpp,p->k", self.basis.hessians(chunk.states), self.scale**2)
+        gram = np.einsum("nkp,nlp->kl", slopes, slopes, optimize=True)
+        return total[0] + gram, total[1] + curvature
+
+    def merge(self, left: Sums, right: Sums) -> Sums:
+        return left[0] + right[0], left[1] + right[1]
+
+
+def fit_density(data: Recording, terms: str | Library = "poly4") -> LogDensity:
+    """Fit the log-density of the states of ``data``.
+
+    The samples are taken to be stationary: start-up transients count as states like any other.
+
+    >>> import numpy as np
+    >>> from wgsindy.data.trajectories import Trajectories
+    >>> x = np.random.default_rng(0).normal(0, 0.5, (20_000, 1))
+    >>> density = fit_density(Trajectories([x], dt=1.0), "poly2")
+    >>> bool(abs(density.slope(np.array([[1.0]]))[0, 0] + 4) < 0.2)
+    True
+    """
+    cloud = survey(data, standardise=True)
+    basis = library(terms).bind(data.names)
+    if basis.is_closed:
+        basis = basis.in_frame(cloud.frame)
+    gram, curvature = reduce(ScorePass(basis, cloud.frame.scale), data)
+    # The constant has no slope; a least-norm solution leaves it out.
+    solution = np.linalg.lstsq(gram, -curvature, rcond=None)[0]
+    return LogDensity(basis, frozen(np.asarray(solution)))

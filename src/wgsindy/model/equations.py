@@ -1,0 +1,157 @@
+"""The fields of a generator as they are written: coefficients, equations, SymPy, LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.frame import Frame
+from wgsindy.model import linear_form as symbolic
+from wgsindy.model import tensor
+from wgsindy.model.linear_form import LinearForm
+from wgsindy.model.uncertainty import Uncertainty, normal_quantile
+
+if TYPE_CHECKING:
+    import sympy
+
+
+class Coefficient(NamedTuple):
+    """One term of one field in the physical states; NaN where the recipe gives no error bar."""
+
+    target: str
+    term: str
+    value: float
+    std_error: float
+    low: float
+    high: float
+    inclusion: float
+
+
+class SymbolicGenerator(NamedTuple):
+    """Drift ``(d, 1)`` and tensor ``(d, d)`` as SymPy matrices."""
+
+    symbols: tuple[sympy.Symbol, ...]
+    drift: sympy.Matrix
+    diffusion: sympy.Matrix
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """Drift components and tensor entries as linear forms in the physical states.
+
+    Parameters
+    ----------
+    names : of the coordinates
+    drift, entries : ``d`` and ``E`` fields
+    region : mean and spread of the data, if a term may be left out that does not matter there
+    uncertainty : error bars of the same terms; then every term was selected, and all are written
+    """
+
+    names: tuple[str, ...]
+    drift: LinearForm
+    entries: LinearForm
+    region: Frame | None
+    uncertainty: Uncertainty | None
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return len(self.names)
+
+    def _fields(self) -> Iterator[tuple[str, LinearForm, int]]:
+        """Each field by its name, with the form it is in and its row there."""
+        forms = (self.drift, self.entries)
+        for names, form in zip(symbolic.field_names(self.dimension), forms, strict=True):
+            for row, name in enumerate(names):
+                yield name, form, row
+
+    def coefficients(self) -> tuple[Coefficient, ...]:
+        """Every term of every field that is not zero."""
+        width = normal_quantile(0.95)
+        found = []
+        for number, (target, form, row) in enumerate(self._fields()):
+            values = form.coefficients[row]
+            errors, inclusion = self._error_bars(number, len(values))
+            for term, value, error, sure in zip(form.terms, values, errors, inclusion, strict=True):
+                low, high = value - width * error, value + width * error
+                numbers = map(float, (value, error, low, high, sure))
+                found += [Coefficient(target, term, *numbers)] if value != 0 else []
+        return tuple(found)
+
+    def _error_bars(self, number: int, terms: int) -> tuple[FloatArray, FloatArray]:
+        """Standard errors and inclusion probabilities of one field, NaN if unknown."""
+        if self.uncertainty is None:
+            return np.full(terms, np.nan), np.full(terms, np.nan)
+        return self.uncertainty.std_errors()[number], self.uncertainty.inclusion[number]
+
+    def equations(self, digits: int, cutoff: float, *, errors: bool) -> list[str]:
+        """Write each field; see :meth:`wgsindy.Generator.equations`."""
+        shown = self._worth_printing(cutoff)
+        bars = self.uncertainty.std_errors() if errors and self.uncertainty is not None else None
+        return [
+            f"{target} = "
+            + form.text(row, shown[target], digits, None if bars is None else bars[number])
+            for number, (target, form, row) in enumerate(self._fields())
+        ]
+
+    def written(self, cutoff: float) -> tuple[Coefficient, ...]:
+        """Those of the coefficients that :meth:`equations` writes."""
+        shown = self._worth_printing(cutoff)
+        terms = {target: form.terms for target, form, _ in self._fields()}
+        return tuple(
+            found
+            for found in self.coefficients()
+            if shown[found.target][terms[found.target].index(found.term)]
+        )
+
+    def _worth_printing(self, cutoff: float) -> dict[str, BoolArray]:
+        """For each field the terms ``(K,)`` that matter where the data are."""
+        if self.region is None or self.uncertainty is not None:
+            return {name: np.ones(len(form.terms), dtype=bool) for name, form, _ in self._fields()}
+        drift, entries = symbolic.field_names(self.dimension)
+        drift_sizes = self.drift.contributions(self.region)
+        entry_sizes = self.entries.contributions(self.region)
+        pairs = tensor.pairs(self.dimension)
+        variance = [entry_sizes[tensor.entry_number(p, p)].max() for p in range(self.dimension)]
+        shown = {
+            target: sizes >= cutoff * sizes.max()
+            for target, sizes in zip(drift, drift_sizes, strict=True)
+        }
+        for target, sizes, (p, q) in zip(entries, entry_sizes, pairs, strict=True):
+            shown[target] = sizes >= cutoff * np.sqrt(variance[p] * variance[q])
+        return shown
+
+    def to_sympy(self) -> SymbolicGenerator:
+        """Drift and tensor as SymPy matrices, every term kept."""
+        import sympy
+
+        matrix = sympy.zeros(self.dimension, self.dimension)
+        pairs = tensor.pairs(self.dimension)
+        for entry, (p, q) in zip(self.entries.to_sympy(), pairs, strict=True):
+            matrix[p, q] = matrix[q, p] = entry
+        symbols = tuple(sympy.Symbol(name, real=True) for name in self.names)
+        return SymbolicGenerator(symbols, sympy.Matrix(self.drift.to_sympy()), matrix)
+
+    def shortened(self, digits: int, cutoff: float) -> tuple[LinearForm, ...]:
+        """Drift and tensor with the terms and the digits that :meth:`equations` gives them."""
+        shown = self._worth_printing(cutoff)
+        parts = zip(symbolic.field_names(self.dimension), (self.drift, self.entries), strict=True)
+        return tuple(
+            form.shortened(np.array([shown[target] for target in targets]), digits)
+            for targets, form in parts
+        )
+
+    def to_latex(self, digits: int, cutoff: float) -> str:
+        """Write the equations as a LaTeX ``aligned`` block."""
+        names = [name for name, _, _ in self._fields()]
+        fields = [field for form in self.shortened(digits, cutoff) for field in form.printable()]
+        return symbolic.aligned(
+            [
+                f"{name[0]}_{{{name[1:]}}} &= {symbolic.write_latex(field)}"
+                for name, field in zip(names, fields, strict=True)
+            ]
+        )

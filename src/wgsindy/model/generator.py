@@ -1,0 +1,373 @@
+"""The generator of a diffusion: drift and tensor as formulas and as callable fields.
+
+Convention, here and everywhere: Ito, dX = b dt + sigma dW, a = sigma sigma' (never a / 2),
+L f = b . grad f + (1/2) a : Hess f. States ``(n, d)``, drift ``(n, d)``, tensor ``(n, d, d)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wgsindy.data.arrays import FloatArray, frozen
+from wgsindy.data.frame import Frame
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import DataError
+from wgsindy.model import linear_form as symbolic
+from wgsindy.model import model_file as modelfile
+from wgsindy.model import readouts, tensor
+from wgsindy.model.density import LogDensity
+from wgsindy.model.equations import Coefficient, Formulas, SymbolicGenerator
+from wgsindy.model.model_file import ModelParts
+from wgsindy.model.simulate import Scheme, simulate
+from wgsindy.model.tensor import TensorField
+from wgsindy.model.uncertainty import Uncertainty, normal_quantile
+from wgsindy.terms.expression import Expression
+from wgsindy.terms.library import Basis
+
+if TYPE_CHECKING:
+    pass
+
+DIFFERENCE = 1e-5  # step of numerical derivatives, relative to the largest coordinate
+
+
+class Bands(NamedTuple):
+    """Pointwise intervals: drift ``(n, d)`` and tensor entries ``(n, d, d)``, lower and upper."""
+
+    drift_low: FloatArray
+    drift_high: FloatArray
+    diffusion_low: FloatArray
+    diffusion_high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """A diffusion generator: the result of a fit, or a known truth.
+
+    Parameters
+    ----------
+    basis : the terms, in the frame in which they are evaluated
+    drift_coefficients : ``(d, K)``; b = theta c, in physical units
+    tensor_field : how the diffusion tensor is made of the terms
+    info : facts about where it comes from, kept in the model file
+    region : mean and spread of the data it was fitted to; None for a known truth
+    uncertainty : error bars and inclusion probabilities, if the recipe gives them
+
+    Examples
+    --------
+    >>> import sympy
+    >>> x, y = sympy.symbols("x y")
+    >>> truth = Generator.from_sympy(("x", "y"), [-x - 2*y, 2*x - y], [[1, 0], [0, 1]])
+    >>> truth.drift([[1.0, 1.0]]).tolist(), truth.curl([[1.0, 1.0]]).tolist()
+    ([[-3.0, 1.0]], [2.0])
+    """
+
+    basis: Basis
+    drift_coefficients: FloatArray
+    tensor_field: TensorField
+    info: Mapping[str, Any] = field(default_factory=dict)
+    region: Frame | None = None
+    uncertainty: Uncertainty | None = None
+
+    @classmethod
+    def from_sympy(
+        cls,
+        names: Sequence[str],
+        drift: Sequence[Any],
+        diffusion: Sequence[Sequence[Any]],
+    ) -> Generator:
+        """Build a generator from SymPy expressions of the drift and of the full tensor."""
+        d = len(names)
+        entries = [diffusion[p][q] for p, q in tensor.pairs(d)]
+        basis, coefficients = symbolic.split_sympy([*drift, *entries], names)
+        field = TensorField("entries", frozen(coefficients[d:]), 0.0, frozen(np.ones(d)))
+        return cls(basis, frozen(coefficients[:d]), field)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coordinates."""
+        return self.basis.names
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return len(self.basis.names)
+
+    def _points(self, points: ArrayLike) -> FloatArray:
+        try:
+            array = np.asarray(points, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError("points must be an array of numbers of shape (n, d).") from None
+        if array.ndim != 2 or array.shape[1] != self.dimension:
+            raise DataError(
+                f"points must have shape (n, {self.dimension}), one column for each of "
+                f"{list(self.names)}; got {array.shape}."
+            )
+        return array
+
+    def drift(self, points: ArrayLike) -> FloatArray:
+        """Drift b ``(n, d)`` at points ``(n, d)``."""
+        return self.basis.values(self._points(points)) @ self.drift_coefficients.T
+
+    def diffusion(self, points: ArrayLike) -> FloatArray:
+        """Diffusion tensor a ``(n, d, d)`` at points ``(n, d)``."""
+        return self.tensor_field(self.basis.values(self._points(points)))
+
+    def drift_jacobian(self, points: ArrayLike) -> FloatArray:
+        """Derivatives J[p, q] = d b_p / d x_q ``(n, d, d)``."""
+        x = self._points(points)
+        if self.basis.is_closed:
+            slopes = self.basis.slopes(self.drift_coefficients)  # (d, d, K)
+            return np.ascontiguousarray(np.tensordot(self.basis.values(x), slopes, (1, 2)))
+        return np.einsum("nkq,pk->npq", self.basis.gradients(x), self.drift_coefficients)
+
+    def apply(self, function: str | Expression, points: ArrayLike) -> FloatArray:
+        """L f = b . grad f + (1/2) a : Hess f at points; ``(n,)``. ``f`` is a formula.
+
+        >>> import sympy
+        >>> x = sympy.Symbol("x")
+        >>> Generator.from_sympy(("x",), [-x], [[2]]).apply("x**2", [[3.0]]).tolist()
+        [-16.0]
+        """
+        x = self._points(points)
+        if isinstance(function, str):
+            function = Expression.parse(function, self.names)
+        if function.names != self.names:
+            raise DataError(f"f is a formula in {function.names}, the states are {self.names}.")
+        jet = function.jet(x)
+        first = np.einsum("np,np->n", self.drift(x), jet.gradient)
+        return first + 0.5 * np.einsum("npq,npq->n", self.diffusion(x), jet.hessian)
+
+    def correlation(self, points: ArrayLike) -> FloatArray:
+        """Instantaneous shock correlations ``(n, d, d)``."""
+        return readouts.correlation(self.diffusion(points))
+
+    def leverage(self, points: ArrayLike) -> FloatArray:
+        """a12 / sqrt(a11 a22) ``(n,)``; two coordinates only."""
+        self._needs_plane("leverage", "correlation")
+        return self.correlation(points)[:, 0, 1]
+
+    def fluctuation(self, points: ArrayLike) -> FloatArray:
+        """Local variances (a11, ..., add) ``(n, d)``."""
+        return readouts.fluctuation(self.diffusion(points))
+
+    def curl(self, points: ArrayLike) -> FloatArray:
+        """(d1 b2 - d2 b1) / 2 ``(n,)``; two coordinates only."""
+        self._needs_plane("curl", "rotation")
+        return self.rotation(points)[:, 1, 0]
+
+    def rotation(self, points: ArrayLike) -> FloatArray:
+        """Antisymmetric part of the drift Jacobian ``(n, d, d)``."""
+        return readouts.rotation(self.drift_jacobian(points))
+
+    def antisymmetric_drift(self, points: ArrayLike) -> FloatArray:
+        """Field anti(J)(x) x ``(n, d)``: the rotating part of the drift, to first order."""
+        return readouts.antisymmetric_drift(self._points(points), self.drift_jacobian(points))
+
+    def diffusion_divergence(self, points: ArrayLike) -> FloatArray:
+        """sum_q d a_pq / d x_q ``(n, d)``, by central differences: the read-out has kinks."""
+        x = self._points(points)
+        out = np.zeros_like(x)
+        sizes = np.abs(x).max(axis=0, initial=0.0)
+        for q, width in enumerate(DIFFERENCE * np.where(sizes > 0, sizes, 1.0)):
+            ahead, behind = x.copy(), x.copy()
+            ahead[:, q] += width
+            behind[:, q] -= width
+            out += (self.diffusion(ahead) - self.diffusion(behind))[:, :, q] / (2 * width)
+        return out
+
+    def current_velocity(self, points: ArrayLike, density: LogDensity) -> FloatArray:
+        """Velocity of the stationary current ``(n, d)``; zero for a reversible process.
+
+        ``density`` is that of the states, see :func:`wgsindy.model.density.fit_density`.
+        """
+        x = self._points(points)
+        return readouts.current_velocity(
+            self.drift(x), self.diffusion(x), self.diffusion_divergence(x), density.slope(x)
+        )
+
+    def _needs_plane(self, what: str, instead: str) -> None:
+        if self.dimension != 2:
+            raise DataError(
+                f"{what} is defined for 2 coordinates, this generator has {self.dimension}; use "
+                f"{instead}, which works in any dimension."
+            )
+
+    def bands(self, points: ArrayLike, level: float = 0.95) -> Bands:
+        """Pointwise intervals of the fields at points ``(n, d)``.
+
+        The drift's leave the choice of terms open (supports of similar evidence count); those of
+        the tensor are given its terms, before negative eigenvalues are clipped.
+
+        Raises
+        ------
+        DataError
+            If the generator has no error bars (a known truth, or a recipe that gives none), or
+            ``level`` is no probability.
+        """
+        if self.uncertainty is None:
+            raise DataError("this generator has no error bars; fit with recipe='sharp'.")
+        if not 0 < level < 1:
+            raise DataError(f"the level of a band is a probability like 0.95, got {level!r}.")
+        theta = self.basis.values(self._points(points))
+        width = normal_quantile(level)
+        drift = theta @ self.drift_coefficients.T
+        entries = theta @ self.tensor_field.coefficients.T
+
+        def half_width(covariance: FloatArray) -> FloatArray:
+            variance = np.einsum("nk,fkl,nl->nf", theta, covariance, theta, optimize=True)
+            return width * np.sqrt(np.maximum(variance, 0.0))
+
+        of_drift = half_width(self.uncertainty.drift_spread)
+        of_entries = half_width(self.uncertainty.entry_covariance)
+        return Bands(
+            drift - of_drift,
+            drift + of_drift,
+            tensor.symmetric(entries - of_entries, self.dimension),
+            tensor.symmetric(entries + of_entries, self.dimension),
+        )
+
+    @cached_property
+    def _drift_form(self) -> symbolic.LinearForm:
+        """The drift as it is written: the selected terms, where the field averages over several."""
+        selected = self.drift_coefficients if self.uncertainty is None else self.uncertainty.drift
+        return symbolic.linear_fields(self.basis, selected)
+
+    @cached_property
+    def tensor_form(self) -> symbolic.LinearForm:
+        """Tensor entries in the physical states; for ``clipped`` tensors before the clip."""
+        a = self.tensor_field
+        if a.form != "factor":
+            entries = symbolic.shrunk_entries(a.coefficients, a.shrinkage, a.units)
+            return symbolic.linear_fields(self.basis, entries)
+        plain = symbolic.outer_mixture(a.place)
+        mixture = symbolic.shrunk_entries(plain, a.shrinkage, a.units)
+        return symbolic.factor_products(self.basis, a.coefficients, mixture)
+
+    @cached_property
+    def _formulas(self) -> Formulas:
+        return Formulas(
+            self.names, self._drift_form, self.tensor_form, self.region, self.uncertainty
+        )
+
+    @property
+    def coefficients(self) -> tuple[Coefficient, ...]:
+        """Every selected term of every field, in the physical states.
+
+        Standard errors and 95 % intervals are given the selected terms; ``inclusion`` says how
+        sure the selection is.
+        """
+        return self._formulas.coefficients()
+
+    def equations(
+        self, digits: int = 3, cutoff: float = 0.02, *, errors: bool = False
+    ) -> list[str]:
+        """Write the drift components and tensor entries as formulas in the physical states.
+
+        With ``errors`` each coefficient carries its standard error, if the recipe gives any. Of a
+        generator without error bars, terms that contribute less than ``cutoff`` of their field's
+        scale on the range of the data are left out of the text; :attr:`coefficients` has them
+        all. The scale of a field is its largest term, that of an off-diagonal entry
+        sqrt(a_pp a_qq).
+        """
+        return self._formulas.equations(digits, cutoff, errors=errors)
+
+    def written(self, cutoff: float = 0.02) -> tuple[Coefficient, ...]:
+        """Those of :attr:`coefficients` that :meth:`equations` writes."""
+        return self._formulas.written(cutoff)
+
+    def to_sympy(self) -> SymbolicGenerator:
+        """Drift and tensor as SymPy matrices in the physical states, every term kept."""
+        return self._formulas.to_sympy()
+
+    def to_latex(self, digits: int = 3, cutoff: float = 0.02) -> str:
+        """Write the equations as a LaTeX ``aligned`` block."""
+        return self._formulas.to_latex(digits, cutoff)
+
+    def sde_latex(self, digits: int = 4, cutoff: float = 0.02) -> str:
+        """Write dX = b dt + sigma dW with b as a vector and a = sigma sigma' as a matrix.
+
+        A LaTeX ``aligned`` block that MathJax and KaTeX read, without dollar signs. Terms are left
+        out as in :meth:`equations`.
+        """
+        return symbolic.sde_latex(*self._formulas.shortened(digits, cutoff))
+
+    def generator_latex(self, digits: int = 4, cutoff: float = 0.02) -> str:
+        r"""Write L f = b . grad f + (1/2) a : Hess f as a LaTeX ``aligned`` block.
+
+        The function is called phi where a coordinate is called f.
+
+        >>> import sympy
+        >>> x = sympy.Symbol("x")
+        >>> print(Generator.from_sympy(("x",), [-x], [[0.5]]).generator_latex())
+        \begin{aligned}
+        \mathcal{L} f &= - x \partial_{x} f \\
+        &\quad + 0.25 \partial_{x}^{2} f
+        \end{aligned}
+        """
+        return symbolic.generator_latex(*self._formulas.shortened(digits, cutoff))
+
+    def simulate(
+        self,
+        x0: ArrayLike,
+        *,
+        dt: float,
+        steps: int,
+        trajectories: int = 1,
+        random_state: int | np.random.Generator | None = None,
+        scheme: Scheme | None = None,
+    ) -> Trajectories:
+        """Simulate paths from ``x0``; see :func:`wgsindy.model.simulate.simulate`."""
+        return simulate(
+            self,
+            x0,
+            dt=dt,
+            steps=steps,
+            trajectories=trajectories,
+            random_state=random_state,
+            scheme=scheme,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of a model file: plain data, no code."""
+        parts = ModelParts(
+            self.basis,
+            self.drift_coefficients,
+            self.tensor_field,
+            self.info,
+            self.region,
+            self.uncertainty,
+        )
+        return modelfile.encode(parts)
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Generator:
+        """Build a generator from the content of a model file.
+
+        Raises
+        ------
+        ModelFileError
+            If anything in it is missing, of the wrong kind or of the wrong shape.
+        """
+        return cls(*modelfile.decode(content))
+
+    def save(self, path: str | Path) -> None:
+        """Write a model file (JSON), atomically; floats are kept bit for bit."""
+        modelfile.write(path, self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Generator:
+        """Read a model file.
+
+        Raises
+        ------
+        ModelFileError
+            If the file is not one that :meth:`save` wrote.
+        """
+        return cls.from_dict(modelfile.read(path))

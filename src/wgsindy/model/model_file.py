@@ -1,0 +1,194 @@
+"""Model files: a generator as plain JSON. Data, never code; floats bit for bit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray, frozen
+from wgsindy.data.frame import Frame
+from wgsindy.errors import ModelFileError
+from wgsindy.files import write_atomically
+from wgsindy.model.tensor import TensorField, pairs
+from wgsindy.model.uncertainty import Uncertainty
+from wgsindy.terms.expression import Expression
+from wgsindy.terms.library import Basis, basis_of
+
+FORMAT = "wgsindy-generator"
+VERSION = 1
+
+
+class ModelParts(NamedTuple):
+    """What a generator is made of, in the order of its constructor."""
+
+    basis: Basis
+    drift: FloatArray
+    field: TensorField
+    info: Mapping[str, Any]
+    region: Frame | None
+    uncertainty: Uncertainty | None = None
+
+
+def encode(parts: ModelParts) -> dict[str, Any]:
+    """Return the content of a model file."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "names": list(parts.basis.names),
+        "terms": list(parts.basis.terms),
+        "frame": _frame_dict(parts.basis.frame),
+        "region": None if parts.region is None else _frame_dict(parts.region),
+        "drift": parts.drift.tolist(),
+        "tensor": {
+            "form": parts.field.form,
+            "coefficients": parts.field.coefficients.tolist(),
+            "shrinkage": parts.field.shrinkage,
+            "units": parts.field.units.tolist(),
+            "order": None if parts.field.order is None else list(parts.field.order),
+        },
+        "info": dict(parts.info),
+        "uncertainty": None if parts.uncertainty is None else _uncertainty_dict(parts.uncertainty),
+    }
+
+
+def _uncertainty_dict(uncertainty: Uncertainty) -> dict[str, Any]:
+    return {
+        item.name: None if value is None else value.tolist()
+        for item in fields(uncertainty)
+        for value in [getattr(uncertainty, item.name)]
+    }
+
+
+def decode(content: Any) -> ModelParts:
+    """Check the content of a model file and take it apart.
+
+    Raises
+    ------
+    ModelFileError
+        If anything in it is missing, of the wrong kind or of the wrong shape.
+    """
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ModelFileError(f"this is not a {FORMAT} file: its format field differs.")
+    if content.get("version") != VERSION:
+        raise ModelFileError(
+            f"this model file has version {content.get('version')!r}; this release reads "
+            f"version {VERSION}."
+        )
+    try:
+        return _decode(content)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ModelFileError(f"this model file is damaged: {error}.") from None
+
+
+def _decode(content: dict[str, Any]) -> ModelParts:
+    names = tuple(content["names"])
+    basis = basis_of([Expression.parse(text, names) for text in content["terms"]], names)
+    if list(basis.terms) != list(content["terms"]):
+        raise ModelFileError("its terms are not in the order in which they were written")
+    d, k = len(names), len(basis)
+    return ModelParts(
+        basis.in_frame(_frame_of(content["frame"], d)),
+        _array(content["drift"], (d, k)),
+        _field_of(content["tensor"], d, k),
+        dict(content["info"]),
+        None if content["region"] is None else _frame_of(content["region"], d),
+        _uncertainty_of(content.get("uncertainty"), d, k),
+    )
+
+
+def _uncertainty_of(content: Any, d: int, k: int) -> Uncertainty | None:
+    if content is None:  # a truth, a recipe without error bars, or a file of the first release
+        return None
+    e = len(pairs(d))
+    shapes = {
+        "drift": (d, k),
+        "drift_covariance": (d, k, d, k),
+        "entry_covariance": (e, k, k),
+        "drift_spread": (d, k, k),
+        "inclusion": (d + e, k),
+    }
+    arrays = {name: _array(content[name], shape) for name, shape in shapes.items()}
+    clustered = {
+        name.replace("covariance", "clustered"): shape
+        for name, shape in shapes.items()
+        if name.endswith("covariance")
+    }
+    for name, shape in clustered.items():
+        if content[name] is not None:
+            arrays[name] = _array(content[name], shape)
+    return Uncertainty(**arrays)
+
+
+def _field_of(content: Any, dimension: int, terms: int) -> TensorField:
+    if content["form"] not in ("entries", "clipped", "factor"):
+        raise ModelFileError(f"its tensor form is {content['form']!r}")
+    if not 0 <= float(content["shrinkage"]) <= 1:
+        raise ModelFileError(f"its shrinkage is {content['shrinkage']}, not between 0 and 1")
+    order = content["order"]
+    if order is not None and sorted(order) != list(range(dimension)):
+        raise ModelFileError(f"its order of coordinates is {order}")
+    return TensorField(
+        content["form"],
+        _array(content["coefficients"], (len(pairs(dimension)), terms)),
+        float(content["shrinkage"]),
+        _positive(content["units"], dimension),
+        None if order is None else tuple(order),
+    )
+
+
+def write(path: str | Path, content: dict[str, Any]) -> None:
+    """Write a model file, atomically."""
+    write_atomically(path, text_of(content))
+
+
+def text_of(content: dict[str, Any]) -> str:
+    """Return what stands in a model file."""
+    return json.dumps(content, allow_nan=False, indent=1) + "\n"
+
+
+def read(path: str | Path) -> Any:
+    """Read the content of a model file.
+
+    Raises
+    ------
+    ModelFileError
+        If there is no such file or it is not JSON.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        return json.loads(text, parse_constant=_refuse_constant)
+    except FileNotFoundError:
+        raise ModelFileError(f"there is no model file {path}.") from None
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{path} is not a JSON file: {error}.") from None
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"it contains {name}, which is not a number of JSON")
+
+
+def _frame_dict(frame: Frame) -> dict[str, list[float]]:
+    return {"centre": frame.centre.tolist(), "scale": frame.scale.tolist()}
+
+
+def _frame_of(content: Any, dimension: int) -> Frame:
+    return Frame(_array(content["centre"], (dimension,)), _positive(content["scale"], dimension))
+
+
+def _positive(values: Any, dimension: int) -> FloatArray:
+    array = _array(values, (dimension,))
+    if not (array > 0).all():
+        raise ModelFileError(f"{array.tolist()} should be positive")
+    return array
+
+
+def _array(values: Any, shape: tuple[int, ...]) -> FloatArray:
+    array = np.array(values, dtype=np.float64)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ModelFileError(f"an array of shape {array.shape} should be finite and {shape}")
+    return frozen(array)

@@ -1,0 +1,47 @@
+"""Physical quantities read off a drift and a tensor field.
+
+Functions of field values, so that a recovered generator, a truth and a simulation share them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray
+
+
+def correlation(diffusion: FloatArray) -> FloatArray:
+    """Shock correlations a_pq / sqrt(a_pp a_qq), ``(n, d, d)``; zero where a variance is zero."""
+    variance = np.einsum("npp->np", diffusion)
+    scale = np.sqrt(np.maximum(variance[:, :, None] * variance[:, None, :], 0.0))
+    return np.divide(diffusion, scale, out=np.zeros_like(diffusion), where=scale > 0)
+
+
+def fluctuation(diffusion: FloatArray) -> FloatArray:
+    """Local variances (a_11, ..., a_dd), ``(n, d)``."""
+    return np.einsum("npp->np", diffusion).copy()
+
+
+def rotation(jacobian: FloatArray) -> FloatArray:
+    """Antisymmetric part of a drift Jacobian J[p, q] = d b_p / d x_q, ``(n, d, d)``."""
+    return (jacobian - jacobian.transpose(0, 2, 1)) / 2
+
+
+def antisymmetric_drift(points: FloatArray, jacobian: FloatArray) -> FloatArray:
+    """Directional field anti(J)(x) x, ``(n, d)``.
+
+    For isotropic linear systems it points along the stationary current; elsewhere it is a
+    diagnostic of rotation only.
+    """
+    return np.einsum("npq,nq->np", rotation(jacobian), points)
+
+
+def current_velocity(
+    drift: FloatArray, diffusion: FloatArray, divergence: FloatArray, slope: FloatArray
+) -> FloatArray:
+    """Velocity of the stationary current, J / pi = b - (div a + a grad log pi) / 2, ``(n, d)``.
+
+    ``divergence (n, d)`` has the components sum_q d a_pq / d x_q, ``slope (n, d)`` is the gradient
+    of the log-density. It is zero for a reversible process.
+    """
+    return drift - (divergence + np.einsum("npq,nq->np", diffusion, slope)) / 2

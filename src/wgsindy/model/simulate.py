@@ -1,0 +1,238 @@
+"""Simulators of any process that has a drift and a diffusion tensor, vectorised over paths.
+
+Each scheme maps starting points ``(R, d)`` to paths ``(R, steps + 1, d)``. A process is anything
+with ``names``, ``drift(x)`` and ``diffusion(x)``: a recovered generator or a zoo truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import SimulationError
+from wgsindy.model import tensor
+
+
+class Process(Protocol):
+    """A diffusion process dX = b(X) dt + sigma(X) dW with a = sigma sigma'."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coordinates."""
+        ...
+
+    def drift(self, points: ArrayLike) -> FloatArray:
+        """Drift ``(n, d)``."""
+        ...
+
+    def diffusion(self, points: ArrayLike) -> FloatArray:
+        """Tensor ``(n, d, d)``."""
+        ...
+
+
+Scheme = Callable[[Process, FloatArray, float, int, np.random.Generator], FloatArray]
+
+
+@dataclass(frozen=True)
+class EulerMaruyama:
+    """X + b(X) dt + L(X) dW, with L L' = a; strong order 1/2, weak order 1.
+
+    ``lower`` and ``upper`` clip the state to a box after each step; ``substeps`` refine the grid
+    between two observations.
+    """
+
+    lower: tuple[float, ...] | None = None
+    upper: tuple[float, ...] | None = None
+    substeps: int = 1
+
+    def __call__(
+        self, process: Process, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
+    ) -> FloatArray:
+        h = dt / self.substeps
+        lower = -np.inf if self.lower is None else np.array(self.lower)
+        upper = np.inf if self.upper is None else np.array(self.upper)
+        paths = np.empty((steps + 1, *start.shape))
+        paths[0] = x = start
+        for n in range(steps):
+            for noise in rng.standard_normal((self.substeps, *start.shape)) * np.sqrt(h):
+                factor = tensor.cholesky(process.diffusion(x))
+                x = x + process.drift(x) * h + np.einsum("rpq,rq->rp", factor, noise)
+                x = np.clip(x, lower, upper)
+            paths[n + 1] = x
+        return paths.swapaxes(0, 1)
+
+
+class ExactLinear:
+    """Exact transitions of dX = (A X + c) dt + L dW with constant tensor (Ornstein-Uhlenbeck)."""
+
+    def __call__(
+        self, process: Process, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
+    ) -> FloatArray:
+        matrix, offset, noise_tensor = _linear_parts(process, start)
+        flow, shift, covariance = linear_transition(matrix, offset, noise_tensor, dt)
+        factor = tensor.cholesky(covariance[None])[0]
+        paths = np.empty((steps + 1, *start.shape))
+        paths[0] = start
+        for n, noise in enumerate(rng.standard_normal((steps, *start.shape)) @ factor.T):
+            paths[n + 1] = paths[n] @ flow.T + shift + noise
+        return paths.swapaxes(0, 1)
+
+
+def linear_transition(
+    matrix: FloatArray, offset: FloatArray, noise_tensor: FloatArray, dt: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return flow, shift and covariance of X(t + dt) given X(t), by Van Loan's block exponential.
+
+    X(t + dt) = flow X(t) + shift + N(0, covariance).
+    """
+    from scipy.linalg import expm
+
+    d = len(matrix)
+    block = np.zeros((2 * d, 2 * d))
+    block[:d, :d], block[:d, d:], block[d:, d:] = -matrix, noise_tensor, matrix.T
+    exponential = expm(block * dt)
+    flow = exponential[d:, d:].T
+    covariance = flow @ exponential[:d, d:]
+    augmented = np.zeros((d + 1, d + 1))
+    augmented[:d, :d], augmented[:d, d] = matrix, offset
+    shift = expm(augmented * dt)[:d, d]
+    return flow, shift, (covariance + covariance.T) / 2
+
+
+def _linear_parts(process: Process, start: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    d = start.shape[1]
+    probes = np.vstack([np.zeros(d), np.eye(d), np.full(d, 2.5), start[0]])
+    drift, field = process.drift(probes), process.diffusion(probes)
+    offset = drift[0]
+    matrix = (drift[1 : d + 1] - offset).T
+    if not (np.allclose(drift, probes @ matrix.T + offset) and np.allclose(field, field[0])):
+        raise SimulationError(
+            "exact linear transitions need a linear drift and a constant tensor; use "
+            "EulerMaruyama for this process."
+        )
+    return matrix, offset, field[0]
+
+
+class ExactLognormal:
+    """Exact transitions of dX_i = mu_i X_i dt + X_i (L dW)_i (geometric Brownian motion)."""
+
+    def __call__(
+        self, process: Process, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
+    ) -> FloatArray:
+        ones, probe = np.ones((1, start.shape[1])), start[:1]
+        growth, covariance = process.drift(ones)[0], process.diffusion(ones)[0]
+        scaled = covariance * probe[0][:, None] * probe[0]
+        if not (
+            np.allclose(process.drift(probe), growth * probe)
+            and np.allclose(process.diffusion(probe)[0], scaled)
+        ):
+            raise SimulationError(
+                "exact lognormal transitions need b_i = mu_i x_i and a_ij = c_ij x_i x_j; use "
+                "EulerMaruyama for this process."
+            )
+        factor = tensor.cholesky(covariance[None])[0]
+        noise = rng.standard_normal((steps, *start.shape)) @ factor.T * np.sqrt(dt)
+        steps_log = (growth - np.diag(covariance) / 2) * dt + noise
+        logs = np.concatenate([np.zeros((1, *start.shape)), np.cumsum(steps_log, axis=0)])
+        return np.asarray(start * np.exp(logs)).swapaxes(0, 1)
+
+
+@dataclass(frozen=True)
+class KineticSplitting:
+    """BAOAB splitting of dq = p dt, dp = (F(q) - gamma p) dt + s dW (Leimkuhler and Matthews 2013).
+
+    Half kick, half drift, exact Ornstein-Uhlenbeck step of the momentum, half drift, half kick:
+    the noise enters once, with its full variance.
+    """
+
+    limit: float = np.inf
+
+    def __call__(
+        self, process: Process, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
+    ) -> FloatArray:
+        friction, strength = _kinetic_parts(process, start)
+        decay = np.exp(-friction * dt)
+        spread = np.sqrt(strength * (1 - decay**2) / (2 * friction))
+
+        def force(q: FloatArray) -> FloatArray:
+            return process.drift(np.stack([q, np.zeros_like(q)], axis=1))[:, 1]
+
+        q, p = start.T
+        paths = np.empty((steps + 1, *start.shape))
+        paths[0] = start
+        for n, noise in enumerate(rng.standard_normal((steps, len(start)))):
+            p = p + force(q) * dt / 2
+            q = q + p * dt / 2
+            p = decay * p + spread * noise
+            q = q + p * dt / 2
+            p = p + force(q) * dt / 2
+            paths[n + 1] = np.clip(np.stack([q, p], axis=1), -self.limit, self.limit)
+            q, p = paths[n + 1].T
+        return paths.swapaxes(0, 1)
+
+
+def _kinetic_parts(process: Process, start: FloatArray) -> tuple[float, float]:
+    if start.shape[1] != 2:
+        raise SimulationError(f"a kinetic process has 2 coordinates, got {start.shape[1]}.")
+    probes = np.array([[0.3, 0.0], [0.3, 1.0], [-1.2, 2.0], [-1.2, 0.0]])
+    drift, field = process.drift(probes), process.diffusion(probes)
+    friction = drift[0, 1] - drift[1, 1]
+    kinetic = (
+        np.allclose(drift[:, 0], probes[:, 1])
+        and np.allclose(drift[2, 1], drift[3, 1] - 2 * friction)
+        and np.allclose(field, field[0])
+        and np.allclose(field[0] * [[1, 1], [1, 0]], 0)
+        and friction > 0
+    )
+    if not kinetic:
+        raise SimulationError(
+            "a kinetic process has b = (p, F(q) - gamma p) with gamma > 0 and noise on the second "
+            "coordinate only; use EulerMaruyama for this one."
+        )
+    return float(friction), float(field[0, 1, 1])
+
+
+def simulate(
+    process: Process,
+    x0: ArrayLike,
+    *,
+    dt: float,
+    steps: int,
+    trajectories: int = 1,
+    random_state: int | np.random.Generator | None = None,
+    scheme: Scheme | None = None,
+) -> Trajectories:
+    """Simulate paths from ``x0``, one point ``(d,)`` for all or one per path ``(R, d)``.
+
+    Raises
+    ------
+    SimulationError
+        If a path leaves the finite numbers, or an argument makes no sense.
+    """
+    start = np.array(x0, dtype=np.float64)
+    d = len(process.names)
+    if start.shape == (d,):
+        start = np.tile(start, (trajectories, 1))
+    if start.shape != (trajectories, d):
+        raise SimulationError(
+            f"x0 must have shape ({d},) or ({trajectories}, {d}), got {start.shape}."
+        )
+    if not dt > 0 or steps < 1:
+        raise SimulationError(f"dt must be > 0 and steps >= 1, got dt={dt} and steps={steps}.")
+    with np.errstate(over="ignore", invalid="ignore"):
+        paths = (scheme or EulerMaruyama())(
+            process, start, dt, steps, np.random.default_rng(random_state)
+        )
+    if not np.isfinite(paths).all():
+        first = int(np.argwhere(~np.isfinite(paths).all(axis=(0, 2)))[0, 0])
+        raise SimulationError(
+            f"a path became infinite at step {first} of {steps}: the drift may push outwards "
+            "beyond the fitted region; try a smaller dt or a start inside the data."
+        )
+    return Trajectories(list(paths), dt, names=process.names)

@@ -1,0 +1,1 @@
+"""Sums over data: where they run, and the first of them."""

@@ -1,0 +1,182 @@
+"""Where sums over samples run.
+
+Every quantity of a fit is a sum over samples, so every stage is a :class:`Pass`: an empty total,
+a way to add one chunk to it, and a way to merge two totals. :func:`reduce` runs a pass
+on an :class:`Engine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
+from queue import Queue
+from typing import Protocol, TypeVar
+
+from wgsindy.data.dataset import CHUNK_SIZE, SECTION_SIZE, Chunk, Part, Recording, Section
+
+Total = TypeVar("Total")
+Progress = Callable[[int, int], object]
+
+SHARES = 4  # chunks that each thread should get of a small data set, so that all end together
+LONGER = 8  # times as long as one thread's are chunks of several threads
+WAITING = 2  # sections that wait for each thread, which bounds what is held in memory
+
+_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
+
+
+class Pass(Protocol[Total]):
+    """One pass over the data. Totals form a monoid: merging is associative."""
+
+    def empty(self) -> Total:
+        """Return the total of no samples."""
+        ...
+
+    def add(self, total: Total, chunk: Chunk) -> Total:
+        """Add one chunk; may change ``total`` in place."""
+        ...
+
+    def merge(self, left: Total, right: Total) -> Total:
+        """Combine the totals of two disjoint sets of samples; may change ``left`` in place."""
+        ...
+
+
+@contextmanager
+def watched(progress: Progress) -> Iterator[None]:
+    """Call ``progress(done, total)`` during every pass within: increments so far, and in all.
+
+    >>> from wgsindy.passes.summary import survey
+    >>> from wgsindy.data.trajectories import Trajectories
+    >>> seen = []
+    >>> with watched(lambda done, total: seen.append((done, total))):
+    ...     _ = survey(Trajectories([[0.0, 1.0, 3.0, 2.0]], dt=0.1), standardise=True)
+    >>> seen
+    [(3, 3)]
+    """
+    token = _progress.set(progress)
+    try:
+        yield
+    finally:
+        _progress.reset(token)
+
+
+def watcher() -> Progress | None:
+    """Return whom to tell of the progress of a pass."""
+    return _progress.get()
+
+
+class Engine(Protocol):
+    """Whoever runs passes."""
+
+    def reduce(
+        self, step: Pass[Total], data: Recording, *, chunk_size: int, following: bool
+    ) -> Total:
+        """Run one pass over all chunks of ``data`` and return its total."""
+        ...
+
+
+@dataclass(frozen=True)
+class Threads:
+    """The engine of one process, with ``count`` threads.
+
+    The data are read once, by the caller's own thread. Each thread gets every ``count``-th section;
+    totals are merged in a fixed order, so the result depends on the number of threads only through
+    rounding.
+    """
+
+    count: int = 1
+
+    def reduce(
+        self, step: Pass[Total], data: Recording, *, chunk_size: int, following: bool
+    ) -> Total:
+        """Run one pass over all chunks of ``data`` and return its total."""
+
+        def added(total: Total, section: Section) -> Total:
+            for chunk in section.chunks(size, following=following):
+                total = step.add(total, chunk)
+            return total
+
+        if self.count > 1:
+            size = self._longer(chunk_size, data.n_samples)
+            return _shared(step, added, _reported(data, size, 1), self.count)
+        size = chunk_size
+        total = step.empty()
+        for section in _reported(data, size, max(1, SECTION_SIZE // size)):
+            total = added(total, section)
+        return total
+
+    def _longer(self, chunk_size: int, samples: int) -> int:
+        """Return a larger size of chunks, if there are enough samples for all threads.
+
+        Between two calls of NumPy a thread holds Python's lock. With short calls, threads wait for
+        it most of the time.
+        """
+        return chunk_size * max(1, min(LONGER, samples // (chunk_size * self.count * SHARES)))
+
+
+SERIAL = Threads()
+
+
+def reduce(
+    step: Pass[Total],
+    data: Recording,
+    *,
+    engine: Engine = SERIAL,
+    chunk_size: int = CHUNK_SIZE,
+    following: bool = False,
+) -> Total:
+    """Run one pass over all chunks of ``data`` and return its total.
+
+    ``following`` asks for the increment after each one as well.
+    """
+    return engine.reduce(step, data, chunk_size=chunk_size, following=following)
+
+
+def _reported(data: Recording, chunk_size: int, held: int) -> Iterator[Section]:
+    """Yield all sections of so many chunks; whoever watches hears of each that was asked for."""
+    progress = watcher()
+    for section in Part(data, 0, data.n_samples - 1).sections(chunk_size, held):
+        yield section
+        if progress is not None:
+            # Trajectories that are over have one increment less than samples.
+            place = section.place + len(section)
+            progress(place - int(section.trajectory[len(section)]), data.n_increments)
+
+
+def _shared(
+    step: Pass[Total],
+    added: Callable[[Total, Section], Total],
+    sections: Iterator[Section],
+    threads: int,
+) -> Total:
+    """Deal the sections out to threads, in turns."""
+    queues: list[Queue[Section | None]] = [Queue(WAITING) for _ in range(threads)]
+
+    def work(queue: Queue[Section | None]) -> Total:
+        total = step.empty()
+        try:
+            while (section := queue.get()) is not None:
+                total = added(total, section)
+        except BaseException:
+            while queue.get() is not None:  # whoever deals must not wait for a thread that is gone
+                pass
+            raise
+        return total
+
+    with ThreadPoolExecutor(threads) as pool:
+        # The state of NumPy's warnings belongs to a context, and threads start with a fresh one.
+        found: list[Future[Total]] = [
+            pool.submit(copy_context().run, work, queue) for queue in queues
+        ]
+        try:
+            for number, section in enumerate(sections):
+                queues[number % threads].put(section)
+        finally:
+            for queue in queues:
+                queue.put(None)
+    total = found[0].result()
+    for part in found[1:]:
+        total = step.merge(total, part.result())
+    return total

@@ -1,0 +1,173 @@
+"""A first look at the samples: mean, spread, covariance, squared increments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
+from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.frame import Frame
+from wgsindy.data.runs import Runs
+from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.passes.engine import SERIAL, Engine, reduce
+
+
+@dataclass
+class Moments:
+    """Sums over samples: states about an origin, squared increments, repeated samples."""
+
+    count: int
+    time: float
+    repeated: int
+    moved: BoolArray  # (d,) whether the coordinate ever changed within a trajectory
+    reach: FloatArray  # (d,) largest distance of a state from the origin
+    low: FloatArray  # (d,) smallest state
+    high: FloatArray  # (d,) largest state
+    first: FloatArray  # (d,)
+    second: FloatArray  # (d, d)
+    by_trajectory: FloatArray  # (R, d)
+    variation: FloatArray  # (d,) sum of squared increments
+    largest: FloatArray  # (d,) largest squared increment over its step
+
+
+class MomentPass:
+    """Sum the moments of states and increments about a nearby origin."""
+
+    def __init__(self, data: Recording) -> None:
+        # Subtracting one state first keeps the variance exact for data far from zero.
+        self.origin = data.first_state
+        self.n_trajectories = len(data)
+
+    def empty(self) -> Moments:
+        d = len(self.origin)
+        return Moments(
+            count=0,
+            time=0.0,
+            repeated=0,
+            moved=np.zeros(d, dtype=bool),
+            reach=np.zeros(d),
+            low=np.full(d, np.inf),
+            high=np.full(d, -np.inf),
+            first=np.zeros(d),
+            second=np.zeros((d, d)),
+            by_trajectory=np.zeros((self.n_trajectories, d)),
+            variation=np.zeros(d),
+            largest=np.zeros(d),
+        )
+
+    def add(self, total: Moments, chunk: Chunk) -> Moments:
+        # NumPy sums rows, and looks for their extremes, ten times faster than columns.
+        states, steps = (
+            np.ascontiguousarray(chunk.states.T),
+            np.ascontiguousarray(chunk.increments.T),
+        )
+        x = states - self.origin[:, None]
+        square = steps**2
+        total.count += len(chunk.dt)
+        total.time += float(chunk.dt.sum())
+        total.repeated += int(np.count_nonzero(~steps.any(axis=0)))
+        total.moved |= steps.any(axis=1)
+        np.minimum(total.low, states.min(axis=1), out=total.low)
+        np.maximum(total.high, states.max(axis=1), out=total.high)
+        np.maximum(total.reach, np.abs(x).max(axis=1), out=total.reach)
+        total.first += x.sum(axis=1)
+        total.second += x @ x.T
+        Runs.of(chunk.trajectory).add_to(total.by_trajectory, x)
+        total.variation += square.sum(axis=1)
+        np.maximum(total.largest, (square / chunk.dt).max(axis=1), out=total.largest)
+        return total
+
+    def merge(self, left: Moments, right: Moments) -> Moments:
+        left.count += right.count
+        left.time += right.time
+        left.repeated += right.repeated
+        left.moved |= right.moved
+        np.maximum(left.reach, right.reach, out=left.reach)
+        np.minimum(left.low, right.low, out=left.low)
+        np.maximum(left.high, right.high, out=left.high)
+        left.first += right.first
+        left.second += right.second
+        left.by_trajectory += right.by_trajectory
+        left.variation += right.variation
+        np.maximum(left.largest, right.largest, out=left.largest)
+        return left
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """What the samples look like.
+
+    ``frame`` is where kernels and library live, ``region`` the mean and spread of the states.
+    ``covariance (d, d)`` and ``variation (d,)``, the mean squared increment over time, are in
+    units of the frame; ``rank (R,)`` is the place of each trajectory when they are sorted by
+    mean position; ``worst (d,)`` is the largest increment over the typical one; ``low`` and
+    ``high (d,)`` are the smallest and the largest state.
+    """
+
+    frame: Frame
+    region: Frame
+    covariance: FloatArray
+    variation: FloatArray
+    rank: IntArray
+    repeated: int
+    worst: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def survey(data: Recording, *, standardise: bool, engine: Engine = SERIAL) -> Cloud:
+    """Measure mean, spread, covariance and increments of the samples.
+
+    Raises
+    ------
+    DataError
+        If a coordinate never changes: it has no dynamics to recover.
+    """
+    step = MomentPass(data)
+    with np.errstate(over="ignore", invalid="ignore"):
+        moments = reduce(step, data, engine=engine)
+    mean = moments.first / moments.count
+    with np.errstate(over="ignore", invalid="ignore"):
+        covariance = moments.second - moments.count * np.outer(mean, mean)
+        covariance /= max(moments.count - 1, 1)
+        spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    _refuse_degenerate(data, moments, spread)
+    region = Frame(frozen(mean + step.origin), frozen(spread))
+    frame = region if standardise else Frame.identity(data.dimension)
+    rate = moments.variation / moments.time
+    position = (moments.by_trajectory / (data.lengths - 1)[:, None] / spread).sum(axis=1)
+    rank = np.empty(len(data), dtype=np.int64)
+    rank[np.argsort(position, kind="stable")] = np.arange(len(data))
+    return Cloud(
+        frame=frame,
+        region=region,
+        covariance=covariance / np.outer(frame.scale, frame.scale),
+        variation=rate / frame.scale**2,
+        rank=rank,
+        repeated=moments.repeated,
+        worst=np.sqrt(moments.largest / rate),
+        low=moments.low,
+        high=moments.high,
+    )
+
+
+def _refuse_degenerate(data: Recording, moments: Moments, spread: FloatArray) -> None:
+    for p, name in enumerate(data.names):
+        if not moments.moved[p]:
+            raise DataError(
+                f"coordinate {name!r} is constant ({data.first_state[p]:.6g} in all samples of a "
+                "trajectory), so nothing can be learned about it; leave it out."
+            )
+        if moments.reach[p] == 0:
+            raise NotEnoughDataError(
+                f"all {moments.count} increments start at one value of {name!r}; give longer "
+                "trajectories."
+            )
+        if not (np.isfinite(spread[p]) and spread[p] ** 4 > 0 and moments.variation[p] > 0):
+            size = max(abs(moments.low[p]), abs(moments.high[p]))
+            raise DataError(
+                f"coordinate {name!r} has states of size {size:.3g}, "
+                "whose squares leave the range of floating point; change its units."
+            )

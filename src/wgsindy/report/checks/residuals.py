@@ -1,0 +1,130 @@
+"""What a fit leaves of each increment, in units of the noise it states: (dX - b dt) / sqrt(a dt).
+
+If drift and tensor are right and steps are small, these are independent standard normal numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.diagnostics import Diagnostics
+from wgsindy.diagnostics.residuals import moving, standardised
+from wgsindy.model.generator import Generator
+from wgsindy.model.uncertainty import normal_quantile
+from wgsindy.report.checks.autocorrelation import autocorrelation
+
+LAGS = 30
+BINS = 15  # of equally many samples along a coordinate
+
+
+class Moment(NamedTuple):
+    """A statistic of residuals and the interval that holds it in 95 of 100 right fits."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def expected(self) -> bool:
+        """Whether it lies inside."""
+        return self.low <= self.value <= self.high
+
+
+class Profile(NamedTuple):
+    """Mean and root mean square of residuals ``(B,)`` along a coordinate, in ``B`` bins.
+
+    ``places`` are the mean states, ``counts`` the numbers of residuals.
+    """
+
+    places: FloatArray
+    mean: FloatArray
+    size: FloatArray
+    counts: IntArray
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Standardised residuals ``values (n, d)``, NaN where the fit states almost no noise.
+
+    ``states (n, d)`` from which the steps started, ``trajectory (n,)`` of each; ``share`` of all
+    steps that these are.
+    """
+
+    names: tuple[str, ...]
+    states: FloatArray
+    values: FloatArray
+    trajectory: IntArray
+    share: float = 1.0
+
+    def of(self, p: int) -> FloatArray:
+        """Residuals of coordinate ``p`` where it has noise."""
+        column = self.values[:, p]
+        return column[np.isfinite(column)]
+
+    def autocorrelation(self) -> FloatArray:
+        """``(lags + 1, d)``."""
+        ends = np.flatnonzero(np.diff(self.trajectory)) + 1
+        paths = np.split(self.values, ends)
+        return autocorrelation(paths, min(LAGS, max(len(path) for path in paths) - 1))
+
+    def moments(self, p: int, diagnostics: Diagnostics) -> list[Moment]:
+        """Mean, size, shape and correlation of neighbours of the residuals of ``p``.
+
+        What the diagnostics measure is taken from there.
+        """
+        values = self.of(p)
+        own = normal_quantile(0.95) / np.sqrt(len(values))
+        whole = own * np.sqrt(self.share)  # the diagnostics have seen all steps
+        centred = values - values.mean()
+        # Sampling variances of normal data: 1, 2, 6, 24 and 1 over n.
+        found = (
+            ("mean", values.mean(), 0.0, own),
+            ("variance", diagnostics.residual_variance[p], 1.0, whole * np.sqrt(2)),
+            ("skewness", np.mean(centred**3) / centred.std() ** 3, 0.0, own * np.sqrt(6)),
+            ("excess kurtosis", diagnostics.excess_kurtosis[p], 0.0, whole * np.sqrt(24)),
+            ("correlation of neighbours", diagnostics.lag_one[p], 0.0, whole),
+        )
+        return [
+            Moment(name, float(value), centre - width, centre + width)
+            for name, value, centre, width in found
+        ]
+
+    def profile(self, p: int, along: int) -> Profile:
+        """Residuals of coordinate ``p`` against coordinate ``along``."""
+        there = np.isfinite(self.values[:, p])
+        order = np.argsort(self.states[there, along], kind="stable")
+        places, values = self.states[there, along][order], self.values[there, p][order]
+        parts = [part for part in np.array_split(np.arange(len(order)), BINS) if len(part)]
+        return Profile(
+            np.array([places[part].mean() for part in parts]),
+            np.array([values[part].mean() for part in parts]),
+            np.array([np.sqrt(np.mean(values[part] ** 2)) for part in parts]),
+            np.array([len(part) for part in parts]),
+        )
+
+
+def residuals(
+    generator: Generator, data: Trajectories, diagnostics: Diagnostics, *, share: float = 1.0
+) -> Residuals:
+    """Standardise every increment of ``data`` by what ``generator`` says of it.
+
+    As the diagnostics do: samples that repeat are left out, and so are those where the
+    coordinate has almost no noise. ``data`` are that ``share`` of what the diagnostics saw.
+    """
+    level, jitter = np.array(diagnostics.noise_level), np.array(diagnostics.observation_noise)
+    parts = []
+    for chunk in data.chunks():
+        seen = moving(chunk)
+        if not len(seen.states):
+            continue
+        drift, noise = generator.drift(seen.states), generator.fluctuation(seen.states)
+        values = standardised(seen, drift, noise, level, jitter)
+        parts.append((seen.states, values, seen.trajectory))
+    states, values, owner = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Residuals(data.names, states, values, owner, share)

@@ -1,0 +1,114 @@
+"""The words and figures of a report: what only the caller knows, facts about data and fit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from wgsindy.diagnostics import Diagnostics
+from wgsindy.diagnostics.findings import Verdict
+from wgsindy.model import linear_form as symbolic
+from wgsindy.model import tensor
+from wgsindy.model.generator import Generator
+from wgsindy.report.digest import Digest
+
+MINUS = "\N{MINUS SIGN}"
+UNEVEN = 1e-3  # relative spread of the steps above which they are called uneven
+
+# What a verdict needs beside its findings.
+NEXT: dict[Verdict, str] = {
+    "identified": (
+        "Look at the checks, the residuals and the simulated data below before you rely on this."
+    ),
+    "partly identified": "",
+    "not identified": (
+        "The diffusion tensor may still be good: it needs many steps, the drift needs long times."
+    ),
+    "not assessed": (
+        "The recipe of this fit gives neither a verdict nor error bars. Fit with "
+        "recipe='sharp' for both."
+    ),
+}
+
+
+class Origin(NamedTuple):
+    """What only the caller knows: text for the page, never markup.
+
+    ``mapped`` is the generator in the states of the file, if the fit was one of changed states.
+    """
+
+    title: str
+    command: str
+    model_file: str
+    notes: tuple[str, ...]
+    time_unit: str = ""
+    mapped: Generator | None = None
+
+
+class Fact(NamedTuple):
+    """A line of a table of two columns."""
+
+    name: str
+    value: str
+
+
+def capitalised(text: str, names: Collection[str] = ()) -> str:
+    """Begin a sentence with a capital, unless it begins with the name of a coordinate.
+
+    >>> capitalised("the drift of x is not identified.", ("x", "v"))
+    'The drift of x is not identified.'
+    >>> capitalised("v has no noise of its own.", ("x", "v"))
+    'v has no noise of its own.'
+    """
+    return text if text.split(" ", 1)[0] in names else text[:1].upper() + text[1:]
+
+
+def data_facts(shown: Digest, unit: str) -> list[Fact]:
+    """How much there is of what; ``unit`` of time, if it is known."""
+    after = f" {unit}" if unit else ""
+    data, (briefest, widest) = shown.whole, shown.steps
+    shortest, longest = int(data.lengths.min()) - 1, int(data.lengths.max()) - 1
+    even = widest - briefest <= UNEVEN * data.mean_dt
+    facts = [
+        Fact("Coordinates", ", ".join(data.names)),
+        Fact("Trajectories", f"{len(data)}"),
+        Fact("Steps", f"{data.n_increments}"),
+        Fact(
+            "Steps a trajectory",
+            f"{shortest}" if shortest == longest else f"{shortest} to {longest}",
+        ),
+        Fact(
+            "Time step",
+            (
+                f"{data.mean_dt:.6g}"
+                if even
+                else f"{briefest:.4g} to {widest:.4g}, mean {data.mean_dt:.4g}"
+            )
+            + after,
+        ),
+        Fact("Observed time", f"{data.total_time:.6g}{after}"),
+    ]
+    for name, least, most in zip(data.names, shown.low, shown.high, strict=True):
+        facts.append(Fact(f"Range of {name}", f"{least:.4g} to {most:.4g}".replace("-", MINUS)))
+    return facts
+
+
+def fit_facts(generator: Generator, diagnostics: Diagnostics) -> list[Fact]:
+    """How the fit was made, and from how much."""
+    facts = [
+        Fact("Recipe", str(generator.info.get("recipe", "unknown"))),
+        Fact("Library", str(generator.info.get("library", "unknown"))),
+        Fact("Candidate terms a field", f"{diagnostics.n_terms}"),
+        Fact("Rows", f"{diagnostics.n_rows}"),
+        Fact("Effective horizon, worst covered twentieth", f"{diagnostics.horizon:.3g}"),
+    ]
+    _, entries = symbolic.field_names(generator.dimension)
+    for p, (name, noise, jitter) in enumerate(
+        zip(generator.names, diagnostics.noise_level, diagnostics.observation_noise, strict=True)
+    ):
+        facts.append(Fact(f"Mean noise {entries[tensor.entry_number(p, p)]}", f"{noise:.3g}"))
+        if jitter > 0:
+            facts.append(Fact(f"Noise of the observation of {name}", f"{jitter**0.5:.3g}"))
+    if diagnostics.noiseless:
+        facts.append(Fact("Without noise of their own", ", ".join(diagnostics.noiseless)))
+    return facts

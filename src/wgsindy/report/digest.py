@@ -1,0 +1,141 @@
+"""What a report draws of data: all that is in memory, some of a stream, from one reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray, frozen
+from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.passes.engine import reduce
+from wgsindy.passes.segments import StretchPass, joined
+
+STRETCHES, STRETCH = 50, 4000  # how many, and their steps: long enough to be simulated again
+MOST = STRETCHES * STRETCH
+
+
+class States(Protocol):
+    """Anything that has states to be drawn."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def states(self) -> FloatArray: ...
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What pictures and comparisons are made from.
+
+    ``whole`` are the data; ``states (n, d)`` some of all of them, evenly taken; ``paths`` stretches
+    of neighbouring samples, evenly spread. ``low`` and ``high (d,)`` are the ends of the range of
+    all states, ``steps`` the shortest and the longest step of all.
+    """
+
+    whole: Recording
+    states: FloatArray
+    paths: Trajectories
+    low: FloatArray
+    high: FloatArray
+    steps: tuple[float, float]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coordinates."""
+        return self.whole.names
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return self.whole.dimension
+
+    @property
+    def share(self) -> float:
+        """Share of all steps that are in the paths."""
+        return self.paths.n_increments / self.whole.n_increments
+
+    @property
+    def note(self) -> str:
+        """What is drawn, where that is not everything."""
+        if self.share == 1.0:
+            return ""
+        return (
+            f"Pictures of states show {len(self.states)} of {self.whole.n_samples} samples, evenly "
+            "taken: a hatched cell may hold others. Residuals and simulations are compared on "
+            f"{self.paths.n_increments} of {self.whole.n_increments} steps, in {STRETCHES} "
+            "stretches evenly spread. Equations, error bars and checks are those of all samples."
+        )
+
+
+def digest(data: Recording | Digest) -> Digest:
+    """Read the data once and keep what is drawn; of data in memory, all of them."""
+    if isinstance(data, Digest):
+        return data
+    in_memory = isinstance(data, Trajectories)
+    step = LookPass(data, 0 if in_memory else MOST)
+    seen = reduce(step, data)
+    paths = data if isinstance(data, Trajectories) else joined(seen.stretches, data.names)
+    few = in_memory or data.n_increments <= MOST
+    return Digest(
+        data,
+        paths.states if few else seen.sample(),
+        paths,
+        seen.low,
+        seen.high,
+        (seen.shortest, seen.longest),
+    )
+
+
+@dataclass
+class Seen:
+    """What :class:`LookPass` collects."""
+
+    low: FloatArray
+    high: FloatArray
+    shortest: float = np.inf
+    longest: float = -np.inf
+    samples: list[tuple[int, FloatArray]] = field(default_factory=list)  # with their places
+    stretches: list[Chunk] = field(default_factory=list)
+
+    def sample(self) -> FloatArray:
+        """Return the states that were taken, in order."""
+        return frozen(np.concatenate([x for _, x in sorted(self.samples, key=lambda s: s[0])]))
+
+
+class LookPass:
+    """Collect ranges, about ``most`` states evenly taken, and stretches of as many steps in all."""
+
+    def __init__(self, data: Recording, most: int) -> None:
+        self.dimension, self.most = data.dimension, most
+        self.every = max(1, data.n_increments // most) if most else 0
+        self.stretches = StretchPass.evenly(data, STRETCHES, STRETCH)
+
+    def empty(self) -> Seen:
+        return Seen(np.full(self.dimension, np.inf), np.full(self.dimension, -np.inf))
+
+    def add(self, total: Seen, chunk: Chunk) -> Seen:
+        for states in (chunk.states, chunk.states + chunk.increments):
+            total.low = np.minimum(total.low, states.min(axis=0))
+            total.high = np.maximum(total.high, states.max(axis=0))
+        total.shortest = min(total.shortest, float(chunk.dt.min()))
+        total.longest = max(total.longest, float(chunk.dt.max()))
+        if self.most:
+            first = -chunk.start % self.every
+            total.samples.append((chunk.start, chunk.states[first :: self.every].copy()))
+            self.stretches.add(total.stretches, chunk)
+        return total
+
+    def merge(self, left: Seen, right: Seen) -> Seen:
+        return Seen(
+            np.minimum(left.low, right.low),
+            np.maximum(left.high, right.high),
+            min(left.shortest, right.shortest),
+            max(left.longest, right.longest),
+            left.samples + right.samples,
+            left.stretches + right.stretches,
+        )

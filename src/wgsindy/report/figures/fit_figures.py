@@ -1,0 +1,158 @@
+"""What a fit leaves on disk beside its report: figures without a truth, a table of coefficients."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Sequence
+from itertools import chain
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wgsindy.model import linear_form as symbolic
+from wgsindy.model import tensor
+from wgsindy.model.equations import Coefficient
+from wgsindy.model.generator import Generator
+from wgsindy.report.digest import States
+from wgsindy.report.figures.fields import (
+    Window,
+    colour_range,
+    draw_colour_bar,
+    draw_image,
+    field_scales,
+    field_values,
+    plot_portrait,
+)
+from wgsindy.zoo.scores import GRID_RANGE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+POINTS = 61
+MOST_CURVES = 12  # beyond, a page of curves is no longer read
+COLUMNS = 3
+
+
+def coefficients_csv(coefficients: Sequence[Coefficient]) -> str:
+    """Write coefficients as a table; error bars that a recipe does not give stay empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(Coefficient._fields)
+    for found in coefficients:
+        numbers = found[2:]
+        writer.writerow(
+            [found.target, found.term, *("" if np.isnan(n) else repr(n) for n in numbers)]
+        )
+    return text.getvalue()
+
+
+def fit_figures(
+    generator: Generator, data: States, weak: Collection[str] = ()
+) -> dict[str, Figure]:
+    """Figures of a fit by their names: portrait and fields of two coordinates, else curves.
+
+    ``weak`` drift components are marked as not identified, and have no colours.
+    """
+    if data.dimension != 2:
+        return {"fields": plot_curves(generator, data, weak)}
+    return {
+        "overview": plot_fit(generator, data, weak),
+        "fields": plot_images(generator, data, weak),
+    }
+
+
+def plot_fit(generator: Generator, data: States, weak: Collection[str] = ()) -> Figure:
+    """Draw density, drift arrows and tensor ellipses of a fit, its equations underneath."""
+    from matplotlib.figure import Figure
+
+    lines = [fill(text, 76, subsequent_indent="      ") for text in generator.equations()]
+    rows = sum(1 + line.count("\n") for line in lines)
+    figure = Figure(figsize=(6.4, 5.2 + 0.19 * rows), layout="constrained")
+    portrait, below = figure.subplots(2, 1, height_ratios=(5.2, 0.19 * rows))
+    plot_portrait(generator, data, portrait)
+    if weak:
+        portrait.set_title(f"not identified: {', '.join(map(_written, sorted(weak)))}")
+    below.axis("off")
+    below.text(
+        0.0, 1.0, "\n".join(lines), va="top", family="monospace", fontsize=8.5, in_layout=False
+    )
+    return figure
+
+
+def plot_images(generator: Generator, data: States, weak: Collection[str] = ()) -> Figure:
+    """Draw b1, b2, a11, a12, a22 over the central range of two coordinates."""
+    from matplotlib.figure import Figure
+
+    window = Window.of(data)
+    x, y, grid = window.mesh(POINTS)
+    values = field_values(generator, grid)
+    names = [*chain(*symbolic.field_names(2))]
+    figure = Figure(figsize=(9.6, 5.6), layout="constrained")
+    panels = figure.subplots(2, COLUMNS, sharex=True, sharey=True)
+    panels[0, 2].axis("off")
+    places = [panels[0, 0], panels[0, 1], *panels[1]]
+    for axes, name, field, scale in zip(
+        places, names, values, field_scales(values, 2), strict=True
+    ):
+        colours = "Greys" if name in weak else "viridis"
+        image = draw_image(axes, x, y, field, colours, *colour_range(field, field, scale))
+        draw_colour_bar(figure, image, blank=not field.any(), ax=[axes], pad=0.01)
+        axes.set_title(_titled(name, weak))
+        axes.set_xlabel(window.names[0])
+        axes.tick_params(labelbottom=True)
+    for axes in (panels[0, 0], panels[1, 0]):
+        axes.set_ylabel(window.names[1])
+    return figure
+
+
+def plot_curves(generator: Generator, data: States, weak: Collection[str] = ()) -> Figure:
+    """Draw drift and variance of each coordinate along it, the others at their medians.
+
+    With 95 % bands, if the fit gives any; of many coordinates only the first.
+    """
+    from matplotlib.figure import Figure
+
+    d = data.dimension
+    curves = [*((p, p) for p in range(d)), *((p, d + tensor.entry_number(p, p)) for p in range(d))]
+    curves = curves[:MOST_CURVES]
+    columns = min(COLUMNS, max(2, d))
+    rows = -(-len(curves) // columns)
+    figure = Figure(figsize=(3.4 * columns, 2.7 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes in panels[len(curves) :]:
+        axes.axis("off")
+    names = [*chain(*symbolic.field_names(d))]
+    for axes, (p, field) in zip(panels, curves, strict=False):
+        colour = "0.5" if names[field] in weak else "C0"
+        _curve(generator, data, p, field, axes, colour)
+        axes.set_title(_titled(names[field], weak))
+    return figure
+
+
+def _curve(generator: Generator, data: States, p: int, field: int, axes: Axes, colour: str) -> None:
+    low, high = np.percentile(data.states[:, p], GRID_RANGE)
+    states = np.tile(np.median(data.states, axis=0), (POINTS, 1))
+    states[:, p] = np.linspace(low, high, POINTS)
+    axes.plot(states[:, p], field_values(generator, states)[field], color=colour)
+    if generator.uncertainty is not None:
+        bands = generator.bands(states)
+        lower = np.hstack([bands.drift_low, tensor.entries_of(bands.diffusion_low)])
+        upper = np.hstack([bands.drift_high, tensor.entries_of(bands.diffusion_high)])
+        axes.fill_between(
+            states[:, p], lower[:, field], upper[:, field], color=colour, alpha=0.2, linewidth=0
+        )
+    if field >= data.dimension:
+        axes.set_ylim(bottom=0)  # a variance: small changes must look small
+    axes.locator_params(nbins=5)
+    axes.set_xlabel(data.names[p])
+
+
+def _titled(field: str, weak: Collection[str]) -> str:
+    return f"{_written(field)} (not identified)" if field in weak else _written(field)
+
+
+def _written(field: str) -> str:
+    return f"${field[0]}_{{{field[1:]}}}$"

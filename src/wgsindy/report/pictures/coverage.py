@@ -1,0 +1,194 @@
+"""Pictures of where there are data, and of how sure the drift is there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.model.generator import Generator
+from wgsindy.report.digest import States
+from wgsindy.report.numbers import percent
+from wgsindy.report.pictures.fields import half_widths
+from wgsindy.report.pictures.picture import (
+    REFERENCE,
+    SQUARE,
+    Picture,
+    Spec,
+    axes,
+    band,
+    heat,
+    histogram_bars,
+    numbers,
+    outline,
+)
+from wgsindy.report.pictures.planes import Plane, planes
+
+CELLS, BINS = 34, 50
+WHOLE = (0.0, 100.0)
+BEYOND = 0.07  # of the range of the data, shown on every side of it
+LARGEST_ERROR = 100.0  # percent; a drift that is off by more is unknown, by however much
+
+
+def coverage_pictures(generator: Generator, data: States) -> list[Picture]:
+    """Samples in each cell over the whole range of the data; beside it the error of the drift."""
+    if data.dimension == 1:
+        return [_line_coverage(data)]
+    found = []
+    for plane, central in zip(planes(data, WHOLE), planes(data), strict=True):
+        wide = plane.widened(BEYOND)
+        found.append(_counts_picture(data, wide, central))
+        # Without any drift there is nothing that an error could be large or small against.
+        if generator.uncertainty is not None and generator.drift_coefficients.any():
+            found.append(_sureness_picture(generator, data, plane))
+    return found
+
+
+def _counts_picture(data: States, plane: Plane, central: Plane) -> Picture:
+    x, y, _ = plane.cells(CELLS)
+    counts = plane.counts(data, CELLS)
+    names = plane.window.names
+    seen = counts > 0
+    with np.errstate(divide="ignore"):
+        logarithm = np.where(seen, np.log10(counts), np.nan)
+    most = int(np.ceil(np.nanmax(logarithm)))
+    ticks = list(range(most + 1))
+    bar = {"tickvals": ticks, "ticktext": [f"{10**tick}" for tick in ticks]}
+    where = f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>"
+    filled = heat(
+        x,
+        y,
+        logarithm,
+        zmin=0.0,
+        zmax=float(max(most, 1)),
+        customdata=numbers(counts.reshape(CELLS, CELLS)),
+        colorbar={"thickness": 10, "outlinewidth": 0, **bar},
+        hoverongaps=False,
+        hovertemplate=where + "%{customdata} samples<extra></extra>",
+    )
+    return Picture(
+        name=f"coverage-{plane.first}-{plane.second}",
+        title=f"Samples in {names[0]} and {names[1]}",
+        alt=(
+            f"Number of samples in each cell of the plane of {names[0]} and {names[1]}: "
+            f"{percent(seen.mean())} of the cells have any, the fullest has {int(counts.max())}. "
+            "The others are marked as beyond the data."
+        ),
+        caption=(
+            "Hatched: no samples, formulas are extrapolated there. Dashed: the central 96 %, over "
+            "which the fields are drawn."
+        ),
+        traces=[*_hatching(x, y, seen.reshape(CELLS, CELLS)), filled, _frame(central)],
+        layout=axes(
+            *names,
+            xaxis={"range": numbers([plane.window.low[0], plane.window.high[0]])},
+            yaxis={"range": numbers([plane.window.low[1], plane.window.high[1]])},
+        ),
+        aspect=SQUARE,
+    )
+
+
+def _hatching(x: FloatArray, y: FloatArray, seen: BoolArray) -> list[Spec]:
+    """Grey where there are no samples, with a stroke across each such cell."""
+    empty = np.where(seen, np.nan, 0.0)
+    grey = heat(
+        x,
+        y,
+        empty.ravel(),
+        colorscale=[[0.0, "var(--grid)"], [1.0, "var(--grid)"]],
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate="no samples<extra></extra>",
+    )
+    rows, columns = np.nonzero(~seen)
+    half = np.array([x[1] - x[0], y[1] - y[0]]) / 2
+    middles = np.stack([x[columns], y[rows]], axis=1)
+    strokes = np.stack([middles - half, middles + half, np.full_like(middles, np.nan)], axis=1)
+    stroke = outline(strokes.reshape(-1, 2), 1.0, "var(--pale)")
+    return [grey, stroke]
+
+
+def _frame(plane: Plane) -> Spec:
+    """The edge of a window."""
+    (left, bottom), (right, top) = plane.window.low, plane.window.high
+    corners = [[left, bottom], [right, bottom], [right, top], [left, top], [left, bottom]]
+    drawn = outline(np.array(corners), 1.5, "var(--ink)")
+    return drawn | {"line": drawn["line"] | {"dash": "dash"}}
+
+
+def relative_errors(generator: Generator, data: States, states: FloatArray) -> FloatArray:
+    """Half-width of the drift's band at ``states (n, d)`` over the drift's size on the data.
+
+    The largest over the components, ``(n,)``; those that are zero have no size to compare with.
+    """
+    sizes = np.sqrt(np.mean(generator.drift(data.states) ** 2, axis=0))
+    widths = half_widths(generator, states)[: generator.dimension]
+    there = sizes > 0
+    return np.asarray((widths[there] / sizes[there, None]).max(axis=0))
+
+
+def _sureness_picture(generator: Generator, data: States, plane: Plane) -> Picture:
+    x, y, states = plane.cells(CELLS)
+    errors = 100 * relative_errors(generator, data, states)
+    seen = errors[plane.counts(data, CELLS) > 0]
+    names = plane.window.names
+    highest = min(float(seen.max()), LARGEST_ERROR)
+    cut = bool((errors > LARGEST_ERROR).any())
+    return Picture(
+        name=f"sureness-{plane.first}-{plane.second}",
+        title=f"Error of the drift in {plane.described(data.names)}",
+        alt=(
+            "Half-width of the 95 % band over the size of the drift on the data: from "
+            f"{_capped(seen.min())} to {_capped(seen.max())} where there are samples."
+        ),
+        caption=(
+            "Half-width of the 95 % band, in percent of the drift's root mean square on the data; "
+            "the worst component. Colours span the values where there are samples"
+            + (f", and end at {LARGEST_ERROR:.0f} %: more is as good as unknown." if cut else ".")
+        ),
+        traces=[
+            heat(
+                x,
+                y,
+                np.minimum(errors, LARGEST_ERROR),
+                colorscale="Cividis",
+                zmin=0.0,
+                zmax=highest,
+                text=[[_capped(error) for error in row] for row in errors.reshape(CELLS, CELLS)],
+                hovertemplate=(
+                    f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>"
+                    "± %{text}<extra></extra>"
+                ),
+            )
+        ],
+        layout=axes(*names),
+        aspect=SQUARE,
+    )
+
+
+def _capped(error: float) -> str:
+    """Write an error in percent; beyond the largest its size says nothing."""
+    return f"{error:.2g} %" if error <= LARGEST_ERROR else f"more than {LARGEST_ERROR:.0f} %"
+
+
+def _line_coverage(data: States) -> Picture:
+    counts, edges = np.histogram(data.states[:, 0], bins=BINS)
+    name = data.names[0]
+    margin = BEYOND * (edges[-1] - edges[0])
+    top = float(counts.max())
+    sides = [(edges[0] - margin, edges[0]), (edges[-1], edges[-1] + margin)]
+    beyond = [
+        band(np.array(side), np.zeros(2), np.full(2, top), "beyond the data", REFERENCE)
+        | {"showlegend": number == 0}
+        for number, side in enumerate(sides)
+    ]
+    return Picture(
+        name="coverage-0",
+        title=f"Samples of {name}",
+        alt=(
+            f"Histogram of the samples of {name}, from {edges[0]:.3g} to {edges[-1]:.3g}; the "
+            f"fullest of {BINS} bins has {counts.max()}. What lies beyond is marked."
+        ),
+        caption="Outside of the bars formulas are extrapolated.",
+        traces=[*beyond, histogram_bars(edges, counts.astype(np.float64), "samples")],
+        layout=axes(name, "samples"),
+    )

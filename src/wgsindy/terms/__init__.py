@@ -1,0 +1,1 @@
+"""Candidate terms: formulas, monomials, libraries of both."""

@@ -1,0 +1,131 @@
+"""Monomials in several variables: values, derivatives, products and exact changes of variables."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray, IntArray
+
+
+class Monomials:
+    """A set of monomials; row ``k`` of ``powers (K, d)`` stands for prod_p x_p ** powers[k, p].
+
+    Examples
+    --------
+    >>> Monomials.up_to(2, dimension=2).powers.tolist()
+    [[0, 0], [1, 0], [0, 1], [2, 0], [1, 1], [0, 2]]
+    """
+
+    def __init__(self, powers: IntArray) -> None:
+        self.powers = np.asarray(powers, dtype=np.int64)
+        self._position = {tuple(row): k for k, row in enumerate(self.powers.tolist())}
+
+    @classmethod
+    def up_to(cls, degree: int, *, dimension: int) -> Monomials:
+        """Every monomial up to ``degree``, by degree, then in reading order."""
+        rows = [
+            np.bincount(np.array(factors, dtype=np.int64), minlength=dimension)
+            for total in range(degree + 1)
+            for factors in combinations_with_replacement(range(dimension), total)
+        ]
+        return cls(np.array(rows).reshape(-1, dimension))
+
+    def __len__(self) -> int:
+        return len(self.powers)
+
+    @cached_property
+    def _plan(self) -> list[tuple[int, int] | None]:
+        """For each monomial an earlier one and the variable to multiply it with, if any."""
+        plan: list[tuple[int, int] | None] = []
+        for k, row in enumerate(self.powers):
+            options = ((self._divisor(row, p), p) for p in np.flatnonzero(row).tolist())
+            plan.append(next(((i, p) for i, p in options if i is not None and i < k), None))
+        return plan
+
+    def _divisor(self, row: IntArray, variable: int) -> int | None:
+        lower = row.copy()
+        lower[variable] -= 1
+        return self._position.get(tuple(lower.tolist()))
+
+    def values(self, x: FloatArray) -> FloatArray:
+        """Evaluate at ``x (n, d)``; returns ``(K, n)``, one contiguous row a monomial."""
+        out = np.empty((len(self), len(x)))
+        columns = np.ascontiguousarray(x.T)
+        for k, step in enumerate(self._plan):
+            if step is not None:
+                np.multiply(out[step[0]], columns[step[1]], out=out[k])
+                continue
+            out[k] = 1.0
+            for p in np.flatnonzero(self.powers[k]):
+                out[k] *= columns[p] ** int(self.powers[k, p])
+        return out
+
+    def gradients(self, x: FloatArray) -> FloatArray:
+        """Derivatives at ``x (n, d)``; returns ``(n, K, d)``."""
+        out = np.empty((len(x), *self.powers.shape))
+        for p in range(self.powers.shape[1]):
+            lower = self.powers.copy()
+            lower[:, p] = np.maximum(lower[:, p] - 1, 0)
+            out[:, :, p] = (Monomials(lower).values(x) * self.powers[:, p, None]).T
+        return out
+
+    @cached_property
+    def derivatives(self) -> FloatArray:
+        """Matrices ``D (d, K, K)`` with d/dx_p ``values(x)`` = ``D[p] @ values(x)``.
+
+        Only for a closed set: elsewhere a derivative leaves the span.
+        """
+        assert self.is_closed
+        out = np.zeros((self.powers.shape[1], len(self), len(self)))
+        for k, row in enumerate(self.powers):
+            for p in np.flatnonzero(row).tolist():
+                out[p, k, self._divisor(row, p)] = row[p]
+        return out
+
+    def hessians(self, x: FloatArray) -> FloatArray:
+        """Second derivatives at ``x (n, d)``; returns ``(n, K, d, d)``."""
+        d = self.powers.shape[1]
+        out = np.empty((len(x), len(self), d, d))
+        for p in range(d):
+            lower = self.powers.copy()
+            lower[:, p] = np.maximum(lower[:, p] - 1, 0)
+            out[:, :, p] = Monomials(lower).gradients(x) * self.powers[:, p, None]
+        return out
+
+    @cached_property
+    def is_closed(self) -> bool:
+        """Whether every divisor of each monomial is there, so that shifts stay in the span."""
+        return all(
+            self._divisor(row, p) is not None
+            for row in self.powers
+            for p in np.flatnonzero(row).tolist()
+        )
+
+    def affine_map(self, centre: FloatArray, scale: FloatArray) -> FloatArray:
+        """Matrix ``T`` with ``values((x - centre) / scale) = T @ values(x)``, exactly.
+
+        ``centre`` and ``scale`` have shape ``(..., d)``, the result ``(..., K, K)``. Only for
+        a closed set: elsewhere a shift leaves the span.
+        """
+        assert self.is_closed
+        old, new = self.powers[:, None, :], self.powers[None, :, :]
+        shift = (-centre[..., None, None, :]) ** np.maximum(old - new, 0)
+        binomials = _binomials(int(self.powers.max(initial=0)))[old, new]
+        factors = binomials * shift / scale[..., None, None, :] ** old
+        return np.asarray(factors.prod(axis=-1))
+
+    def product_index(self, wide: Monomials) -> IntArray:
+        """Index ``(K, K)`` into ``wide`` of the product of each pair of monomials."""
+        sums = self.powers[:, None, :] + self.powers[None, :, :]
+        flat = [wide._position[tuple(row)] for row in sums.reshape(-1, sums.shape[-1]).tolist()]
+        return np.array(flat, dtype=np.int64).reshape(len(self), len(self))
+
+
+def _binomials(largest: int) -> FloatArray:
+    """Pascal's triangle ``(largest + 1, largest + 1)``; zero above its diagonal."""
+    numbers = range(largest + 1)
+    return np.array([[comb(n, k) for k in numbers] for n in numbers], dtype=np.float64)

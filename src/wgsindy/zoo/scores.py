@@ -1,0 +1,206 @@
+"""How close a recovered generator is to a known one.
+
+Field errors are relative L2 errors with equal weights on a Cartesian grid over the central 2-98 %
+range of the states, as in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.model import linear_form as symbolic
+from wgsindy.model import tensor
+from wgsindy.model.generator import Generator
+from wgsindy.terms.library import Basis, monomial_name
+
+GRID_POINTS = 15
+GRID_RANGE = (2.0, 98.0)
+DRIFT_GATE, TENSOR_GATE, PSD_GATE, COSINE_GATE = 0.80, 0.45, 0.99, 0.85
+REPORTING_THRESHOLD = 1e-3  # smallest coefficient that counts as selected in a report
+
+
+def central_grid(states: FloatArray, points: int = GRID_POINTS) -> FloatArray:
+    """Grid ``(points ** d, d)`` over the coordinatewise 2-98 % range of ``states (n, d)``."""
+    low, high = np.percentile(states, GRID_RANGE, axis=0)
+    axes = [np.linspace(a, b, points) for a, b in zip(low, high, strict=True)]
+    return np.array(list(product(*axes)))
+
+
+def relative_error(estimate: FloatArray, truth: FloatArray) -> float:
+    """|estimate - truth| / |truth| over all points and components; NaN if the truth is zero."""
+    size = float(np.linalg.norm(truth))
+    return float(np.linalg.norm(estimate - truth)) / size if size > 0 else float("nan")
+
+
+def cosine(estimate: FloatArray, truth: FloatArray) -> float:
+    """Cosine between two fields; NaN if the truth is zero, 0 if only the estimate is."""
+    sizes = float(np.linalg.norm(estimate)), float(np.linalg.norm(truth))
+    if sizes[1] == 0:
+        return float("nan")
+    return float(np.sum(estimate * truth)) / (sizes[0] * sizes[1]) if sizes[0] > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Errors of one recovered generator; NaN where a quantity is not defined.
+
+    ``drift`` E_b over the scored components, ``tensor`` E_a, ``cosine`` of the off-diagonal
+    entries, ``psd`` fraction of grid points, ``action`` mean relative error of L f over first and
+    second degree monomials f, ``fields`` the error of each component on its own.
+    """
+
+    drift: float
+    tensor: float
+    cosine: float
+    psd: float
+    action: float
+    fields: dict[str, float]
+
+    @property
+    def score(self) -> float:
+        """The paper's composite score, 1 for a perfect recovery."""
+        direction = 1.0 if np.isnan(self.cosine) else float(np.clip((self.cosine + 1) / 2, 0, 1))
+        return (
+            0.38 * (1 - min(self.drift, 2) / 2)
+            + 0.34 * (1 - min(self.tensor, 1.5) / 1.5)
+            + 0.16 * self.psd
+            + 0.12 * direction
+        )
+
+    @property
+    def passes(self) -> bool:
+        """Whether the paper's gates hold; a gate on an undefined quantity is left out."""
+        return passes(self.drift, self.tensor, self.psd, self.cosine)
+
+
+def passes(drift: float, tensor_error: float, psd: float, cosine12: float) -> bool:
+    """Apply the gates: drift < 0.80, tensor < 0.45, PSD >= 0.99, cosine > 0.85."""
+    return (
+        not drift >= DRIFT_GATE
+        and not tensor_error >= TENSOR_GATE
+        and psd >= PSD_GATE
+        and not cosine12 <= COSINE_GATE
+    )
+
+
+def compare(
+    estimate: Generator,
+    truth: Generator,
+    states: FloatArray,
+    *,
+    scored: Sequence[int] | None = None,
+) -> Scores:
+    """Score a generator against the truth on the central grid of ``states``.
+
+    ``scored`` names the drift components that count in the drift error; all unless given.
+    """
+    grid = central_grid(states)
+    drift, true_drift = estimate.drift(grid), truth.drift(grid)
+    field, true_field = estimate.diffusion(grid), truth.diffusion(grid)
+    kept = list(range(truth.dimension)) if scored is None else list(scored)
+    off = ~np.eye(truth.dimension, dtype=bool)
+    return Scores(
+        drift=relative_error(drift[:, kept], true_drift[:, kept]),
+        tensor=relative_error(field, true_field),
+        cosine=cosine(field[:, off], true_field[:, off]),
+        psd=float(tensor.is_semidefinite(field).mean()),
+        action=_action_error(estimate, truth, grid),
+        fields=_field_errors(drift, true_drift, field, true_field),
+    )
+
+
+def _field_errors(
+    drift: FloatArray, true_drift: FloatArray, field: FloatArray, true_field: FloatArray
+) -> dict[str, float]:
+    d = drift.shape[1]
+    drift_names, entry_names = symbolic.field_names(d)
+    errors = {
+        name: relative_error(drift[:, p], true_drift[:, p]) for p, name in enumerate(drift_names)
+    }
+    for name, (p, q) in zip(entry_names, tensor.pairs(d), strict=True):
+        errors[name] = relative_error(field[:, p, q], true_field[:, p, q])
+    return errors
+
+
+def _action_error(estimate: Generator, truth: Generator, grid: FloatArray) -> float:
+    """Mean over f of the relative error of L f; each f counts alike, whatever its units."""
+    d = truth.dimension
+    factors = [f for degree in (1, 2) for f in combinations_with_replacement(range(d), degree)]
+    names = [monomial_name(np.bincount(f, minlength=d).tolist(), truth.names) for f in factors]
+    errors = [relative_error(estimate.apply(f, grid), truth.apply(f, grid)) for f in names]
+    return float(np.mean(errors))
+
+
+def projected_support(generator: Generator, basis: Basis, states: FloatArray) -> FloatArray:
+    """Fields projected onto a library by least squares on the central grid, ``(d + E, K)``.
+
+    The result is each term's contribution, coefficient times root-mean-square of the term, so
+    that sizes can be compared within a target whatever the units.
+    """
+    grid = central_grid(states)
+    theta = basis.values(grid)
+    size = np.sqrt(np.mean(theta**2, axis=0))
+    fields = np.hstack([generator.drift(grid), tensor.entries_of(generator.diffusion(grid))])
+    return np.linalg.lstsq(theta / size, fields, rcond=None)[0].T
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Stable projected support over seeds: true active terms, how many recur, false positives."""
+
+    active: int
+    recovered: int
+    false_positives: int
+
+
+def is_active(truth: FloatArray) -> BoolArray:
+    """Terms of at least 2 % of their target's largest, ``(..., K)``."""
+    return _relative(truth) >= 0.02
+
+
+def is_selected(estimate: FloatArray) -> BoolArray:
+    """Terms of at least 20 % of their target's largest, ``(..., K)``."""
+    return _relative(estimate) >= 0.20
+
+
+def _relative(contributions: FloatArray) -> FloatArray:
+    size = np.abs(contributions)
+    largest = size.max(axis=-1, keepdims=True)
+    # A field that vanishes has no active terms; least squares leaves rounding there.
+    largest = np.where(largest > 1e-9 * size.max(initial=0.0), largest, np.inf)
+    return size / largest
+
+
+def stable_support(estimates: FloatArray, truths: FloatArray) -> Ledger:
+    """The paper's ledger of terms that recur over seeds.
+
+    ``estimates`` and ``truths`` are projected supports ``(seeds, targets, K)``. A term is truly
+    active if it is active in at least 80 % of the seeds, recovered if it is selected in as many,
+    and a false positive if it is selected in as many, is active in at most 20 %, and its median
+    size is at least 5 % of the largest in the system.
+    """
+    active = is_active(truths).mean(axis=0)
+    selected = is_selected(estimates).mean(axis=0)
+    median = np.median(np.abs(estimates), axis=0)
+    large = median >= 0.05 * median.max(initial=0.0)
+    return Ledger(
+        active=int(np.sum(active >= 0.8)),
+        recovered=int(np.sum((active >= 0.8) & (selected >= 0.8))),
+        false_positives=int(np.sum((selected >= 0.8) & (active <= 0.2) & large)),
+    )
+
+
+def selection_rate(values: FloatArray) -> float:
+    """Share of seeds in which a coefficient ``(seeds,)`` is above the reporting threshold."""
+    return float(np.mean(np.abs(values) > REPORTING_THRESHOLD))
+
+
+def conditional_median(values: FloatArray) -> float:
+    """Median of a coefficient over the seeds that select it; NaN if none does."""
+    chosen = values[np.abs(values) > REPORTING_THRESHOLD]
+    return float(np.median(chosen)) if len(chosen) else float("nan")

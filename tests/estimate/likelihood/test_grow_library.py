@@ -1,0 +1,163 @@
+"""A library chosen by evidence."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from processes import DT, linear
+
+from wgsindy import Trajectories, WGSINDy, zoo
+from wgsindy.errors import NotEnoughDataError, WgsindyWarning
+from wgsindy.estimate.likelihood import auto_library as auto
+from wgsindy.estimate.likelihood.auto_library import LEAST_SHARE, MOST_ROUNDS, chosen_library
+from wgsindy.estimate.likelihood.rival_libraries import PREFERRED, Alternative, Fitted
+from wgsindy.passes.engine import Threads
+from wgsindy.terms.library import library
+
+
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        ("duffing", "poly3"),
+        ("rotational_ou", "poly2"),
+        ("nonpoly_drift", "poly2 + sines and cosines"),
+    ],
+)
+def test_the_library_of_the_truth_is_found(system: str, name: str) -> None:
+    data = zoo.get(system).simulate(seed=100)
+    chosen = chosen_library(data)
+    assert chosen.name == name
+    basis = chosen.library.bind(data.names)
+    assert set(zoo.get(system).generator.basis.terms) <= set(basis.terms)
+
+
+def test_the_estimator_takes_what_was_chosen() -> None:
+    data = zoo.get("duffing").simulate(seed=100)
+    est = WGSINDy("auto", "sharp").fit(data)
+    chosen = chosen_library(data)
+    assert est.library_ == chosen.library
+    assert est.generator_.info["library"] == chosen.name == "poly3"
+    assert est.generator_.basis.terms == library("poly3").bind(data.names).terms
+    by_hand = WGSINDy("poly3", "sharp").fit(data)
+    assert np.array_equal(est.generator_.drift_coefficients, by_hand.generator_.drift_coefficients)
+    assert est.diagnostics_.verdict == "identified"
+
+
+def test_the_choice_is_deterministic() -> None:
+    data = zoo.get("nonpoly_drift").simulate(seed=100)
+    one, two, threaded = (chosen_library(data, engine=Threads(threads)) for threads in (1, 1, 2))
+    assert one == two == threaded
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_other_dimensions(d: int) -> None:
+    assert chosen_library(linear(1, d)).name == "poly2"
+
+
+def test_a_cubic_in_one_dimension_is_found() -> None:
+    rng = np.random.default_rng(0)
+    x = np.zeros((8, 2001))
+    for n in range(2000):
+        x[:, n + 1] = x[:, n] + (3 * x[:, n] - 3 * x[:, n] ** 3) * DT
+        x[:, n + 1] += np.sqrt(0.5 * DT) * rng.standard_normal(8)
+    assert chosen_library(Trajectories(list(x[:, :, None]), DT)).name == "poly3"
+
+
+def test_square_roots_are_found_where_noise_has_them() -> None:
+    rng = np.random.default_rng(0)
+    x = np.full((8, 3001), 1.0)
+    for n in range(3000):
+        step = 2 * (1 - x[:, n]) * DT + 0.8 * x[:, n] ** 0.25 * np.sqrt(DT) * rng.normal(size=8)
+        x[:, n + 1] = np.maximum(x[:, n] + step, 1e-3)
+    chosen = chosen_library(Trajectories(list(x[:, :, None]), DT))
+    assert chosen.name == "poly2 + square roots"
+    assert "sqrt(x)" in chosen.library.bind(("x",)).terms
+
+
+def test_too_few_samples_have_a_sentence() -> None:
+    data = linear(0, trajectories=1, steps=30)
+    with pytest.raises(NotEnoughDataError, match="30 increments are too few to check any choice"):
+        WGSINDy("auto", "sharp").fit(data)
+
+
+def test_nothing_is_fitted_if_nothing_larger_can_be_afforded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(auto, "recover_sharp")
+    assert chosen_library(linear(0, trajectories=1, steps=6 * LEAST_SHARE - 1)).name == "poly2"
+    with pytest.raises(NameError):
+        chosen_library(linear(0, trajectories=1, steps=6 * LEAST_SHARE))
+
+
+def test_fewer_samples_than_terms_have_a_sentence() -> None:
+    # 10 coordinates make 66 every term up to degree 2, more than 60 increments can determine.
+    data = linear(0, d=10, trajectories=1, steps=60)
+    with pytest.raises(NotEnoughDataError, match="60 increments cannot determine 66 terms"):
+        WGSINDy("auto", "sharp").fit(data)
+
+
+@pytest.mark.parametrize("recipe", ["sharp", "paper"])
+def test_little_data_keep_the_smallest_library(recipe: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WgsindyWarning)
+        est = WGSINDy("auto", recipe).fit(linear(0, trajectories=1, steps=60))
+    assert est.generator_.info["library"] == "poly2"
+
+
+def always(name: str, *terms: str) -> Any:
+    """A rival that is always preferred."""
+
+    def alternatives(self: Fitted) -> list[Alternative]:
+        grown = [*self.basis.terms, *(term.replace("N", str(len(self.basis))) for term in terms)]
+        return [Alternative(name, library(grown), 9.0, {}, False)]
+
+    return alternatives
+
+
+def test_growth_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fitted, "alternatives", always("odd", "sin(N*x)"))
+    data = linear(0, 1, steps=2000)
+    chosen = chosen_library(data)
+    assert chosen.name == "poly2" + " + odd" * MOST_ROUNDS
+    assert len(chosen.library.bind(data.names)) == 3 + MOST_ROUNDS
+
+
+def test_growth_goes_on_as_long_as_the_data_ask_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    def alternatives(self: Fitted) -> list[Alternative]:
+        degree = int(self.basis.degrees.max())
+        nats = 9.0 if degree < 5 else 0.0
+        return [Alternative("a degree", library(f"poly{degree + 1}"), nats, {}, True)]
+
+    monkeypatch.setattr(Fitted, "alternatives", alternatives)
+    assert chosen_library(linear(0, 1, steps=2000)).name == "poly5"
+
+
+def test_a_library_must_be_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fitted, "alternatives", always("odd", "sin(x)"))
+    monkeypatch.setattr(auto, "MOST_ROUNDS", 1)
+    terms = 4
+    for increments, expected in (
+        (terms * LEAST_SHARE, "poly2 + odd"),
+        (terms * LEAST_SHARE - 1, "poly2"),
+    ):
+        data = linear(0, 1, trajectories=1, steps=increments)
+        assert chosen_library(data).name == expected
+
+
+def test_a_rival_that_is_not_preferred_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def alternatives(self: Fitted) -> list[Alternative]:
+        return [Alternative("odd", library("poly3"), 3.9, {}, True)]
+
+    monkeypatch.setattr(Fitted, "alternatives", alternatives)
+    assert chosen_library(linear(0)).name == "poly2"
+
+
+@pytest.mark.statistical
+def test_a_linear_process_keeps_the_smallest_library() -> None:
+    # Rivals of poly2: the third degree and sines, for 5 fields: 5 * 2 * exp(-4) = 0.18 at most for
+    # each data set, 3.7 in 20.
+    grown = [chosen_library(linear(200 + seed)).name != "poly2" for seed in range(20)]
+    assert sum(grown) <= 20 * 5 * 2 * np.exp(-PREFERRED)

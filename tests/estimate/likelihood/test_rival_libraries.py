@@ -1,0 +1,351 @@
+"""Libraries beside the fitted one: nats against brute force, candidates, order of preference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from processes import DT, linear
+from scipy.stats import chi2
+
+from wgsindy import Trajectories, WGSINDy, zoo
+from wgsindy.data.arrays import FloatArray
+from wgsindy.estimate.likelihood import rival_libraries as alternatives
+from wgsindy.estimate.likelihood.evidence import Posterior, Problem, search
+from wgsindy.estimate.likelihood.normal_equations import NormalPass
+from wgsindy.estimate.likelihood.problems import Equations
+from wgsindy.estimate.likelihood.rival_libraries import MOST_TERMS, PREFERRED, Alternative, Fitted
+from wgsindy.estimate.likelihood.term_selection import SURE
+from wgsindy.model import tensor
+from wgsindy.model.linear_form import field_names
+from wgsindy.passes.engine import reduce
+from wgsindy.recipes import SHARP
+from wgsindy.terms.library import library
+
+
+def fitted(data: Trajectories, terms: Any = "poly1", threads: int = 1) -> Fitted:
+    found = WGSINDy(terms, "sharp", threads=threads).fit(data).examination_.fitted
+    assert found is not None
+    return found
+
+
+@cache
+def positive() -> Trajectories:
+    """The first coordinate is never negative, the second is."""
+    paths = [np.column_stack([np.exp(path[:, 0]), path[:, 1]]) for path in linear(3)]
+    return Trajectories(paths, DT)
+
+
+# Brute force: one sample at a time, every support on its own.
+
+
+def weighted_sums(found: Fitted, terms: list[str]) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Information and cross products of each field in physical terms, weights of the fit.
+
+    Only for a diagonal working tensor that is nowhere small.
+    """
+    data, model = found.data, found.fit.model
+    assert isinstance(data, Trajectories)
+    d, physical = data.dimension, found.fit.model.basis.to_physical
+    pairs = tensor.pairs(d)
+    own = found.basis.values(np.concatenate([path[:-1] for path in data]))
+    theta = library(terms).bind(data.names).values(np.concatenate([path[:-1] for path in data]))
+    steps = np.concatenate([np.diff(path, axis=0) for path in data]) / model.units
+    drift = own @ (model.drift @ physical).T
+    a = own @ (model.entries @ physical).T
+    assert all(not a[:, e].any() for e, (p, q) in enumerate(pairs) if p != q)
+    noise = [a[:, tensor.entry_number(p, p)] + model.slack[p] for p in range(d)]
+    assert min(values.min() for values in noise) > 0.3
+    residual = steps - drift * DT
+    sums = {}
+    names, entries = field_names(d)
+    for p in range(d):
+        sums[names[p]] = (
+            theta.T @ (theta * DT / noise[p][:, None]),
+            theta.T @ (steps[:, p] / noise[p]),
+        )
+    for e, (p, q) in enumerate(pairs):
+        weight = 1 / (noise[p] * noise[q] * (2 if p == q else 1))
+        target = residual[:, p] * residual[:, q] / DT
+        sums[entries[e]] = (theta.T @ (theta * weight[:, None]), theta.T @ (target * weight))
+    return sums  # fmt: skip
+
+
+def best_worth(
+    gram: FloatArray, cross: FloatArray, costs: FloatArray, allowed: list[int]
+) -> tuple[float, tuple[int, ...]]:
+    """gain - cost of the best support among all supports."""
+    best: tuple[float, tuple[int, ...]] = (0.0, ())
+    for size in range(1, len(allowed) + 1):
+        for support in combinations(allowed, size):
+            rows = list(support)
+            inside = cross[rows]
+            gain = 0.5 * inside @ np.linalg.solve(gram[np.ix_(rows, rows)], inside)
+            best = max(best, (float(gain - costs[rows].sum()), support))
+    return best
+
+
+def costs_of(terms: list[str], names: tuple[str, ...]) -> FloatArray:
+    """Half the chi-squared number that the largest of K exceeds once in a hundred times."""
+    degrees = library(terms).bind(names).degrees
+    chance = 0.5 * chi2.isf(SHARP.false_alarm / len(terms), 1)
+    return np.asarray(chance + SHARP.degree_cost * np.maximum(degrees - 1, 0))
+
+
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("curved", [False, True])
+def test_nats_are_the_difference_of_the_best_supports(d: int, curved: bool) -> None:
+    data = linear(5, d)
+    if curved:
+        rng = np.random.default_rng(1)
+        x = np.zeros((4, 6001, d))
+        for n in range(6000):
+            pull = -3 * np.sin(x[:, n])
+            x[:, n + 1] = x[:, n] + pull * DT + 1.5 * np.sqrt(DT) * rng.standard_normal((4, d))
+        data = Trajectories(list(x), DT)
+    found = fitted(data)
+    compared = found.alternatives()
+    assert {one.name for one in compared} == {"every term up to degree 2", "sines and cosines"}
+    for rival in compared:
+        terms = list(rival.library.bind(data.names).terms)
+        costs = costs_of(terms, data.names)
+        own = [k for k, term in enumerate(terms) if term in found.basis.terms]
+        nats, chosen, instead = 0.0, {}, 0.0
+        for name, (gram, cross) in weighted_sums(found, terms).items():
+            free, support = best_worth(gram, cross, costs, list(range(len(terms))))
+            bound, _ = best_worth(gram, cross, costs, own)
+            if set(support) - set(own):
+                instead = max(instead, bound)
+                nats = max(nats, free - bound)
+                chosen[name] = {terms[k] for k in support}
+        assert rival.nats == pytest.approx(nats, rel=1e-5, abs=1e-6)
+        assert {name: set(row) for name, row in rival.chosen.items()} == chosen
+        if curved and rival is compared[0]:
+            assert nats > PREFERRED
+            assert instead > 0, "the smaller library must be worth something too"
+
+
+def test_nats_of_a_coupled_fit_are_never_negative() -> None:
+    for name in ("correlated_ou", "diag_multiplicative", "heston_logsv"):
+        data = zoo.get(name).simulate(seed=1, trajectories=4)
+        for rival in fitted(data, zoo.get(name).library).alternatives():
+            assert rival.nats >= 0.0
+            assert (rival.nats > 0) == bool(rival.chosen)
+
+
+def test_formulas_are_those_of_fields_that_take_a_new_term() -> None:
+    found = fitted(zoo.get("duffing").simulate(seed=1, trajectories=8), "poly2")
+    best = found.alternatives()[0]
+    assert best.name == "every term up to degree 3"
+    assert "b2" in best.chosen
+    for terms in best.chosen.values():
+        assert set(terms) - set(found.basis.terms)
+    assert "x**3" in best.chosen["b2"]
+
+
+def test_any_amount_of_evidence_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With more nats than any fixed cost of foreign terms, these must still be kept out of the
+    # smaller library. Each sum is multiplied as if there were 10^7 times as many samples.
+    found = fitted(zoo.get("duffing").simulate(seed=1, trajectories=2), "poly2")
+    plain = found.alternatives()[0]
+
+    def more(*args: Any, **options: Any) -> Any:
+        sums = reduce(*args, **options)
+        scaled = {
+            name: getattr(sums, name) * 1e7
+            for name in ("drift_gram", "drift_cross", "entry_gram", "entry_cross")
+        }
+        return replace(sums, **scaled)
+
+    monkeypatch.setattr(alternatives, "reduce", more)
+    best = found.alternatives()[0]
+    # Costs no longer matter, so that nats are at least as many times more.
+    assert best.nats > 1e7 * plain.nats > SURE
+
+
+@pytest.mark.parametrize("extra", [["x**3", "y**3"], ["sin(x)"]])
+def test_weights_are_those_of_the_fit(extra: list[str]) -> None:
+    data = zoo.get("diag_multiplicative").simulate(seed=1, trajectories=4)
+    found = fitted(Trajectories([path + np.array([3.0, -1.0]) for path in data], DT), "poly2")
+    larger = library([*found.basis.terms, *extra]).bind(data.names)
+    work = larger.in_frame(found.cloud.region) if larger.is_closed else larger
+    before, after = found.fit.model, found._model_in(work, larger)
+    states = data.states[::50] + np.array([3.0, -1.0])
+    old, new = before.basis.values(states), work.values(states)
+    np.testing.assert_allclose(new @ after.drift.T, old @ before.drift.T, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(new @ after.entries.T, old @ before.entries.T, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(before.slack, after.slack)
+
+
+def test_a_search_that_ends_too_early_prefers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Beyond 16 terms it climbs, and may end below what the smaller library reaches.
+    found = fitted(linear(1))
+
+    def poor(problem: Problem, costs: FloatArray) -> Posterior:
+        best = search(problem, costs)
+        if len(problem) == len(found.basis):
+            return best
+        return replace(best, supports=np.ones_like(best.supports), gain=0.0)
+
+    monkeypatch.setattr(alternatives, "search", poor)
+    assert [(one.nats, one.chosen) for one in found.alternatives()] == [(0.0, {})] * 2
+
+
+# Candidates.
+
+
+def names_and_terms(data: Trajectories, terms: Any) -> dict[str, list[str]]:
+    return dict(fitted(data, terms)._candidates())
+
+
+@pytest.mark.parametrize("terms", ["poly1", "poly2", "trig", "sqrt", ["1", "x", "y", "sin(x)"]])
+def test_no_candidate_is_repeated(terms: Any) -> None:
+    data = Trajectories([path + np.array([0.0, 9.0]) for path in positive()], DT)
+    found = fitted(data, terms)
+    for new in dict(found._candidates()).values():
+        assert not set(new) & set(found.basis.terms)
+        assert len(set(new)) == len(new)
+        assert len(library([*found.basis.terms, *new]).bind(data.names)) == len(found.basis) + len(
+            new
+        )
+
+
+def test_what_a_library_has_is_not_proposed() -> None:
+    proposed = names_and_terms(positive(), "trig")
+    assert "sines and cosines" not in proposed
+    assert proposed["every term up to degree 3"] == ["x**3", "x**2*y", "x*y**2", "y**3"]
+    assert names_and_terms(linear(1), ["1", "x", "y", "sin(x)"])["sines and cosines"] == [
+        *("cos(x)", "sin(y)", "cos(y)")
+    ]
+
+
+def test_roots_are_proposed_for_coordinates_that_are_never_negative() -> None:
+    assert names_and_terms(positive(), "poly1")["square roots"] == ["sqrt(x)"]
+    both = Trajectories([np.abs(path) for path in linear(3)], DT)
+    assert names_and_terms(both, "poly1")["square roots"] == ["sqrt(x)", "sqrt(y)", "sqrt(x*y)"]
+    assert "square roots" not in names_and_terms(linear(3), "poly1")
+
+
+@pytest.mark.parametrize("terms", [["1", "x", "x**99"], ["1", "x", "y", "x**40*y"]])
+def test_a_degree_with_too_many_terms_is_not_proposed(terms: list[str]) -> None:
+    data = linear(1, 1 if "y" not in terms else 2)
+    proposed = names_and_terms(data, terms)
+    assert list(proposed) == ["sines and cosines"]
+
+
+def test_large_libraries_are_left_alone() -> None:
+    data = linear(1, 3)
+    found = names_and_terms(data, "poly4")  # 35 terms; the next degree makes 56
+    assert len(found["every term up to degree 5"]) == 21
+    assert len(found["sines and cosines"]) == 6
+    assert MOST_TERMS < 84
+    assert "every term up to degree 6" not in names_and_terms(data, "poly5")
+
+
+def test_a_term_that_does_not_exist_at_a_state_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = fitted(linear(1))
+    usual = dict(found._candidates())
+    odd = {"logarithms": ["log(x)"], **usual}
+    monkeypatch.setattr(Fitted, "_candidates", lambda self: iter(odd.items()))
+    assert {one.name for one in found.alternatives()} == set(usual)
+
+
+# Preference.
+
+
+def alternative(name: str, nats: float) -> Alternative:
+    return Alternative(name, library("poly1"), nats, {}, name.startswith("every term up to degree"))
+
+
+@pytest.mark.parametrize(
+    ("degree", "sines", "first"),
+    [
+        (10.0, 13.9, "every term up to degree 2"),
+        (10.0, 14.1, "sines and cosines"),
+        (10.0, 3.0, "every term up to degree 2"),
+        (1.0, 4.5, "sines and cosines"),  # the only one that is more than chance
+        (0.0, 0.0, "every term up to degree 2"),
+    ],
+)
+def test_a_degree_is_preferred_unless_sines_are_clearly_better(
+    monkeypatch: pytest.MonkeyPatch, degree: float, sines: float, first: str
+) -> None:
+    found = fitted(linear(1))
+
+    def preference(self: Fitted, larger: Any) -> tuple[float, dict[str, tuple[str, ...]]]:
+        return (sines if "sin(x)" in larger.terms else degree), {}
+
+    monkeypatch.setattr(Fitted, "_preference", preference)
+    compared = found.alternatives()
+    assert [one.name for one in compared].index(first) == 0
+    assert [one.polynomial for one in compared] == [
+        one.name.startswith("every term") for one in compared
+    ]
+
+
+def test_preferred_is_more_than_chance() -> None:
+    assert not alternative("a", PREFERRED).is_preferred
+    assert alternative("a", PREFERRED + 1e-9).is_preferred
+
+
+def test_threads_change_nothing() -> None:
+    data = zoo.get("duffing").simulate(seed=2, trajectories=4)
+    one, two = (fitted(data, "poly2", threads).alternatives() for threads in (1, 2))
+    assert [rival.name for rival in one] == [rival.name for rival in two]
+    for a, b in zip(one, two, strict=True):
+        assert a.nats == pytest.approx(b.nats, rel=1e-6)
+        assert a.chosen == b.chosen
+
+
+def test_a_coordinate_without_noise_is_not_asked() -> None:
+    data = zoo.get("duffing_degenerate").simulate(seed=1, trajectories=8)
+    found = fitted(data, "poly2")
+    assert found.fit.quiet.tolist() == [True, False]
+    for rival in found.alternatives():
+        assert set(rival.chosen) <= {"b2", "a22"}
+    assert "b2" in found.alternatives()[0].chosen
+    work = found.fit.model
+    sums = reduce(NormalPass(work), data)
+    equations = Equations(sums, work.basis.from_physical)
+    assert [name for name, _ in found._problems(equations, work)] == ["b2", "a22"]
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_other_dimensions(d: int) -> None:
+    compared = fitted(linear(2, d)).alternatives()
+    assert [one.name for one in compared] == ["every term up to degree 2", "sines and cosines"]
+    assert all(len(one.library.bind(("x", "y", "z")[:d])) > d + 1 for one in compared)
+
+
+# Chance.
+
+
+@pytest.mark.statistical
+def test_a_right_library_is_seldom_left_for_another() -> None:
+    # Given that the fitted library is right, a formula of a rival is more likely by 4 nats with
+    # probability exp(-4) at most; 5 fields and 2 rivals make 0.18 a data set, 7.3 in 40. That is a
+    # bound: new terms must also pay for themselves, and these seeds have none at all.
+    preferred = 0
+    for seed in range(40):
+        compared = fitted(linear(100 + seed, steps=300)).alternatives()
+        preferred += sum(one.is_preferred for one in compared)
+    bound = 40 * np.exp(-PREFERRED) * 5 * 2
+    assert preferred <= bound
+
+
+@pytest.mark.statistical
+def test_a_wrong_library_is_left_for_another() -> None:
+    # The negative control of the test above: a cubic restoring force that a line cannot follow.
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x = np.zeros((8, 1501))
+        for n in range(1500):
+            x[:, n + 1] = x[:, n] + (4 * x[:, n] - 4 * x[:, n] ** 3) * DT
+            x[:, n + 1] += np.sqrt(0.5 * DT) * rng.standard_normal(8)
+        best = fitted(Trajectories(list(x[:, :, None]), DT), "poly2").alternatives()[0]
+        assert best.name == "every term up to degree 3"
+        assert best.is_preferred

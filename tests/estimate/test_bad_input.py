@@ -1,0 +1,516 @@
+"""Bad input: the right type of error, with the offending value and a way out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wgsindy import recipes, zoo
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import (
+    DataError,
+    LibraryError,
+    NotEnoughDataError,
+    OutlierWarning,
+    RecipeError,
+    RepeatedSamplesWarning,
+    SimulationError,
+    UnknownSystemError,
+    WgsindyError,
+)
+from wgsindy.estimator import WGSINDy
+from wgsindy.recipes import PAPER, Recipe
+from wgsindy.terms.expression import Expression
+from wgsindy.terms.library import Library, library
+
+FAST = replace(PAPER, name="fast", n_centres=16)
+
+
+def good_paths(seed: int = 0, d: int = 2) -> list[FloatArray]:
+    """Sample a stable linear process: 4 x 1000 increments."""
+    rng = np.random.default_rng(seed)
+    x = np.zeros((4, 1001, d))
+    for n in range(1000):
+        x[:, n + 1] = 0.98 * x[:, n] + rng.normal(0.0, 0.1, size=(4, d))
+    return list(x)
+
+
+def spoiled(value: float) -> list[FloatArray]:
+    paths = good_paths()
+    paths[2][17, 1] = value
+    return paths
+
+
+def ramp(n: int, d: int = 1) -> FloatArray:
+    return np.arange(float(n * d)).reshape(n, d)
+
+
+Case = tuple[Callable[[], Any], type[WgsindyError], str]
+
+DATA: dict[str, Case] = {
+    "nan": (
+        lambda: Trajectories(spoiled(np.nan), 0.1),
+        DataError,
+        r"trajectory 2 has nan .* sample 17, coordinate 1 \(1 such .*remove these rows",
+    ),
+    "infinity": (
+        lambda: Trajectories(spoiled(-np.inf), 0.1),
+        DataError,
+        r"trajectory 2 has -inf .* sample 17, coordinate 1.*remove these rows",
+    ),
+    "one sample": (
+        lambda: Trajectories([ramp(5), ramp(1)], 0.1),
+        NotEnoughDataError,
+        r"trajectory 1 has n_samples=1; .* at least 2 samples.*drop this trajectory",
+    ),
+    "no sample": (
+        lambda: Trajectories(np.empty((0, 2)), 0.1),
+        NotEnoughDataError,
+        r"trajectory 0 has n_samples=0; .* at least 2",
+    ),
+    "empty list": (lambda: Trajectories([], 0.1), NotEnoughDataError, "list of paths is empty"),
+    "empty stack": (
+        lambda: Trajectories(np.empty((0, 5, 2)), 0.1),
+        NotEnoughDataError,
+        "list of paths is empty",
+    ),
+    "no coordinates": (
+        lambda: Trajectories(np.empty((5, 0)), 0.1),
+        DataError,
+        r"trajectory 0 has shape \(5, 0\); .*\(n, d\)",
+    ),
+    "unequal coordinates": (
+        lambda: Trajectories([ramp(5, 2), ramp(5, 2), ramp(5, 3)], 0.1),
+        DataError,
+        "trajectory 0 has 2, trajectory 2 has 3",
+    ),
+    "four axes": (
+        lambda: Trajectories(np.zeros((2, 3, 4, 5)), 0.1),
+        DataError,
+        r"trajectory 0 has shape \(3, 4, 5\); .*\(n, d\)",
+    ),
+    "ragged rows": (
+        lambda: Trajectories([[[0.0, 1.0], [2.0]]], 0.1),
+        DataError,
+        r"trajectory 0 is not an array of numbers.*\(n, d\)",
+    ),
+    "text": (
+        lambda: Trajectories([np.array(["a", "b", "c"])], 0.1),
+        DataError,
+        r"trajectory 0 is not an array of numbers.*\(n, d\)",
+    ),
+    "objects": (
+        lambda: Trajectories([[object(), object()]], 0.1),  # type: ignore[arg-type]
+        DataError,
+        r"trajectory 0 is not an array of numbers.*\(n, d\)",
+    ),
+    "complex": (
+        lambda: Trajectories([ramp(5), 1j * ramp(5)], 0.1),
+        DataError,
+        "trajectory 1 holds complex numbers; states must be real",
+    ),
+    "a number": (lambda: Trajectories(3.0, 0.1), DataError, "list of arrays, got float"),
+    "nothing": (
+        lambda: Trajectories(None, 0.1),  # type: ignore[arg-type]
+        DataError,
+        "list of arrays, got NoneType",
+    ),
+    "dt zero": (
+        lambda: Trajectories(ramp(5), 0.0),
+        DataError,
+        "dt must be > 0, got 0.0 for trajectory 0; pass the sampling interval",
+    ),
+    "dt negative": (
+        lambda: Trajectories([ramp(5)] * 4, [0.1, 0.1, 0.1, -0.01]),
+        DataError,
+        "dt must be > 0, got -0.01 for trajectory 3",
+    ),
+    "dt nan": (lambda: Trajectories(ramp(5), np.nan), DataError, "dt must be > 0, got nan"),
+    "dt infinite": (lambda: Trajectories(ramp(5), np.inf), DataError, "dt must be > 0, got inf"),
+    "dt text": (
+        lambda: Trajectories(ramp(5), "fast"),  # type: ignore[arg-type]
+        DataError,
+        "dt must be a number .*'fast'",
+    ),
+    "dt missing": (lambda: Trajectories(ramp(5)), DataError, "pass dt .* or times"),
+    "dt and times": (
+        lambda: Trajectories(ramp(5), 0.1, times=np.arange(5.0)),
+        DataError,
+        "not both",
+    ),
+    "too many dt": (
+        lambda: Trajectories([ramp(5)] * 2, [0.1, 0.2, 0.3]),
+        DataError,
+        r"dt has shape \(3,\) for 2 trajectories; pass one number",
+    ),
+    "times as dt": (
+        lambda: Trajectories(ramp(5), np.arange(5.0).tolist()),
+        DataError,
+        r"dt has shape \(5,\) for 1 trajectories.*times=",
+    ),
+    "times backwards": (
+        lambda: Trajectories(ramp(4), times=[0.0, 2.0, 1.0, 3.0]),
+        DataError,
+        r"trajectory 0 goes from 2.0 to 1.0 at sample 2 \(1 such.*sort",
+    ),
+    "times repeated": (
+        lambda: Trajectories(ramp(3), times=[0.0, 1.0, 1.0]),
+        DataError,
+        "from 1.0 to 1.0 at sample 2.*drop duplicates",
+    ),
+    "times nan": (
+        lambda: Trajectories(ramp(3), times=[0.0, np.nan, 1.0]),
+        DataError,
+        "from 0.0 to nan",
+    ),
+    "times too short": (
+        lambda: Trajectories(ramp(5), times=np.arange(4.0)),
+        DataError,
+        r"trajectory 0 has 5 samples but times of shape \(4,\)",
+    ),
+    "times of one path": (
+        lambda: Trajectories([ramp(3), ramp(4)], times=[np.arange(3.0)]),
+        DataError,
+        "2 trajectories need 2 arrays of times, got 1",
+    ),
+    "times text": (
+        lambda: Trajectories(ramp(3), times=["a", "b", "c"]),
+        DataError,
+        "times",
+    ),
+    "times a number": (lambda: Trajectories(ramp(3), times=5.0), DataError, "times"),
+    "too few names": (
+        lambda: Trajectories(ramp(5, 2), 0.1, names=["x"]),
+        DataError,
+        r"2 coordinates need 2 names, got \['x'\]",
+    ),
+    "equal names": (
+        lambda: Trajectories(ramp(5, 2), 0.1, names=["x", "x"]),
+        DataError,
+        r"must differ from each other, got \['x', 'x'\]",
+    ),
+    "a name with a blank": (
+        lambda: Trajectories(ramp(5), 0.1, names=["x 1"]),
+        DataError,
+        "'x 1' cannot stand in a formula; use letters",
+    ),
+    "a keyword as name": (
+        lambda: Trajectories(ramp(5), 0.1, names=["lambda"]),
+        DataError,
+        "'lambda' cannot stand in a formula",
+    ),
+    "a number as name": (
+        lambda: Trajectories(ramp(5), 0.1, names=[3]),  # type: ignore[list-item]
+        DataError,
+        "3 cannot stand in a formula",
+    ),
+}
+
+
+def fit(X: Any, *, terms: Any = "poly1", recipe: Any = FAST, dt: Any = 0.1) -> WGSINDy:
+    return WGSINDy(library=terms, recipe=recipe).fit(X, dt=dt)
+
+
+def with_constant(value: float) -> list[FloatArray]:
+    return [np.column_stack([path, np.full(len(path), value)]) for path in good_paths()]
+
+
+FITS: dict[str, Case] = {
+    "dt missing": (lambda: fit(good_paths(), dt=None), DataError, "pass dt=.*or Trajectories"),
+    "dt twice": (
+        lambda: fit(Trajectories(good_paths(), 0.1), dt=0.25),
+        DataError,
+        "carry their own steps; leave out dt=0.25",
+    ),
+    "one sample": (lambda: fit(ramp(1, 2)), NotEnoughDataError, "n_samples=1"),
+    "two samples": (
+        lambda: fit(ramp(2, 2)),
+        NotEnoughDataError,
+        "1 increments cannot determine 3 terms.*smaller library",
+    ),
+    "more terms than increments": (
+        lambda: fit(np.random.default_rng(0).normal(size=(10, 2)), terms="poly4"),
+        NotEnoughDataError,
+        "9 increments cannot determine 15 terms.*smaller library",
+    ),
+    "more terms than rows": (
+        # One trajectory of 60 samples has at most 59 / 5 = 11 centres, so 11 weak rows.
+        lambda: fit(good_paths()[0][:60], terms="poly4"),
+        NotEnoughDataError,
+        "there are 11 weak rows for 15 terms; .*smaller library",
+    ),
+    "all constant": (
+        lambda: fit(np.full((50, 1), 2.5)),
+        DataError,
+        "coordinate 'x' is constant .2.5 in all samples.*leave it out",
+    ),
+    "one constant beside good ones": (
+        lambda: fit(with_constant(7.0)),
+        DataError,
+        "coordinate 'z' is constant .7 in all samples.*leave it out",
+    ),
+    "constant within each trajectory": (
+        lambda: fit([np.full((50, 1), value) for value in (1.0, 2.0)]),
+        DataError,
+        "coordinate 'x' is constant",
+    ),
+    "unknown library": (
+        lambda: fit(good_paths(), terms="spline"),
+        LibraryError,
+        "no library 'spline'; choose poly1",
+    ),
+    "unknown degree": (
+        lambda: fit(good_paths(), terms="poly"),
+        LibraryError,
+        "no library 'poly'; choose poly1",
+    ),
+    "a number as library": (
+        lambda: fit(good_paths(), terms=3),
+        LibraryError,
+        "a library is poly1.*got int",
+    ),
+    "empty library": (
+        lambda: fit(good_paths(), terms=[]),
+        LibraryError,
+        "at least one term, got an empty list",
+    ),
+    "unknown state in a term": (
+        lambda: fit(good_paths(), terms=["1", "x", "w*x"]),
+        LibraryError,
+        r"'w\*x' uses 'w'.*the states are \['x', 'y'\]",
+    ),
+    "unknown function in a term": (
+        lambda: fit(good_paths(), terms=["gamma(x)"]),
+        LibraryError,
+        "'gamma'.*the functions are",
+    ),
+    "code in a term": (
+        lambda: fit(good_paths(), terms=["__import__('os')"]),
+        LibraryError,
+        "no place in a formula; use numbers",
+    ),
+    "roots of negative states": (
+        lambda: fit(good_paths(), terms="sqrt"),
+        LibraryError,
+        r"term sqrt\([xy]\) is not finite at x = .*, y = .*; choose a library that is defined",
+    ),
+    "a term that is zero": (
+        lambda: fit(good_paths(), terms=["1", "0*x"]),
+        LibraryError,
+        "is zero on all data; leave it out",
+    ),
+    "unknown recipe": (
+        lambda: fit(good_paths(), recipe="papr"),
+        RecipeError,
+        r"no recipe 'papr'; choose one of \['paper'.*or pass a Recipe",
+    ),
+    "a number as recipe": (
+        lambda: fit(good_paths(), recipe=5),
+        RecipeError,
+        r"no recipe 5; choose one of \['paper'",
+    ),
+    "a list as recipe": (
+        lambda: fit(good_paths(), recipe=["paper"]),
+        RecipeError,
+        r"\['paper'\]",
+    ),
+    "nan": (lambda: fit(spoiled(np.nan)), DataError, "trajectory 2 has nan"),
+}
+
+RECIPES: dict[str, Case] = {
+    "kernel shape": (
+        lambda: Recipe(bandwidth="square"),  # type: ignore[arg-type]
+        RecipeError,
+        r"bandwidth must be one of \['covariance', 'diagonal', 'isotropic'\], got 'square'",
+    ),
+    "local order": (
+        lambda: Recipe(local_order=3),  # type: ignore[arg-type]
+        RecipeError,
+        r"local_order must be one of \[0, 1, 2\], got 3",
+    ),
+    "solver": (
+        lambda: Recipe(solver="omp"),  # type: ignore[arg-type]
+        RecipeError,
+        "solver must be one of .*'stlsq'.*got 'omp'",
+    ),
+    "no centres": (lambda: Recipe(n_centres=0), RecipeError, r"n_centres .*\[1, 4096\], got 0"),
+    "centres by half": (
+        lambda: Recipe(n_centres=2.5),  # type: ignore[arg-type]
+        RecipeError,
+        "n_centres must be a int, got 2.5",
+    ),
+    "centres by truth": (lambda: Recipe(n_centres=True), RecipeError, "n_centres .*got True"),
+    "switch by number": (
+        lambda: Recipe(debias=1),  # type: ignore[arg-type]
+        RecipeError,
+        "debias must be a bool, got 1",
+    ),
+    "bandwidth": (lambda: Recipe(bandwidth_factor=0.0), RecipeError, "bandwidth_factor.*got 0.0"),
+    "threshold": (lambda: Recipe(threshold=1.5), RecipeError, r"\[0, 1\], got 1.5"),
+    "threshold nan": (lambda: Recipe(threshold=np.nan), RecipeError, r"\[0, 1\], got nan"),
+    "one fold": (lambda: Recipe(folds=1), RecipeError, r"folds must be in \[2, 100\], got 1"),
+    "shrinkage": (lambda: Recipe(shrinkage=-0.1), RecipeError, r"shrinkage .*\[0, 1\], got -0.1"),
+    "shrinkage by text": (
+        lambda: Recipe(shrinkage="5 %"),  # type: ignore[arg-type]
+        RecipeError,
+        "shrinkage must be a float, got '5 %'",
+    ),
+    "unknown name": (lambda: recipes.get("sharpest"), RecipeError, "no recipe 'sharpest'"),
+}
+
+OTHERS: dict[str, Case] = {
+    "unknown system": (
+        lambda: zoo.get("lorenz"),
+        UnknownSystemError,
+        "no system 'lorenz'; choose one of .*'rotational_ou'",
+    ),
+    "unknown library": (lambda: Library.named("sine"), LibraryError, "no library 'sine'"),
+    "nothing as library": (
+        lambda: library(None),  # type: ignore[arg-type]
+        LibraryError,
+        "got NoneType",
+    ),
+    "a start of the wrong size": (
+        lambda: zoo.get("duffing").generator.simulate([0.0], dt=0.1, steps=5),
+        SimulationError,
+        r"x0 must have shape \(2,\) or \(1, 2\), got \(1,\)",
+    ),
+    "a negative step": (
+        lambda: zoo.get("duffing").generator.simulate([0.0, 0.0], dt=-0.1, steps=5),
+        SimulationError,
+        "dt must be > 0 .*got dt=-0.1",
+    ),
+    "no steps": (
+        lambda: zoo.get("duffing").generator.simulate([0.0, 0.0], dt=0.1, steps=0),
+        SimulationError,
+        "steps >= 1, .*steps=0",
+    ),
+    "an explosion": (
+        lambda: zoo.get("duffing").generator.simulate([0.0, 9.0], dt=5.0, steps=99, random_state=0),
+        SimulationError,
+        "became infinite at step .* of 99.*smaller dt",
+    ),
+}
+
+CASES = {
+    f"{group}: {name}": case
+    for group, cases in (("data", DATA), ("fit", FITS), ("recipe", RECIPES), ("other", OTHERS))
+    for name, case in cases.items()
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_input_is_refused_with_its_value_and_a_way_out(name: str) -> None:
+    call, error, sentence = CASES[name]
+    with pytest.raises(error, match=sentence) as caught:
+        call()
+    assert type(caught.value) is error
+    assert str(caught.value).endswith(".")
+
+
+def test_every_error_can_be_caught_as_a_value_error() -> None:
+    assert issubclass(WgsindyError, ValueError)
+    assert all(issubclass(error, WgsindyError) for _, error, _ in CASES.values())
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [[ramp(2)], [np.array([[0.0], [value]]) for value in np.linspace(0.5, 3.0, 60)]],
+    ids=["two samples", "many short paths from one start"],
+)
+def test_samples_that_differ_are_not_called_constant(paths: list[FloatArray]) -> None:
+    # All steps start at the same state, so nothing can be learned; but "constant in all samples"
+    # is not the reason.
+    with pytest.raises(NotEnoughDataError, match=r"start at one value of .*longer trajectories"):
+        fit(paths, terms=["1"])
+
+
+def test_clean_data_give_no_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = fit(good_paths())
+    assert fitted.diagnostics_.repeated_samples == 0
+    # The largest of 8000 Gaussian increments is beyond 7 only once in 5e7 data sets.
+    assert 2 < fitted.diagnostics_.largest_increment < 7
+
+
+def test_repeated_samples_are_counted_and_warned_of() -> None:
+    paths = [np.vstack([path, np.repeat(path[-1:], 10, axis=0)]) for path in good_paths()]
+    with pytest.warns(RepeatedSamplesWarning, match="^40 samples repeat .*Drop them"):
+        fitted = fit(paths)
+    assert fitted.diagnostics_.repeated_samples == 40
+
+
+def test_a_coordinate_that_rests_while_another_moves_is_no_repetition() -> None:
+    paths = good_paths()
+    for path in paths:
+        path[200:300, 0] = path[200, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(paths)
+
+
+def test_a_huge_outlier_is_warned_of() -> None:
+    # Two increments of size M among n typical ones: the ratio tends to sqrt(n / 2), 44 here,
+    # however large M is.
+    with pytest.warns(OutlierWarning, match="increment of y is 4[0-9].* times .*Split or clean"):
+        fitted = fit(spoiled(1e4))
+    np.testing.assert_allclose(fitted.diagnostics_.largest_increment, np.sqrt(2000), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"random_state": None}, "random_state must be a whole number from 0 .*got None"),
+        ({"random_state": -1}, "random_state must be a whole number from 0 .*got -1"),
+        ({"threads": 0}, "threads must be a whole number from 1 .*got 0"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(RecipeError, match=sentence):
+        WGSINDy("poly1", **parameters).fit(good_paths(), dt=0.01)
+
+
+def test_masked_values_and_times_are_not_taken_for_states() -> None:
+    masked = np.ma.masked_array(np.zeros((5, 1)), mask=np.arange(5)[:, None] == 2)
+    with pytest.raises(DataError, match=r"NaN or infinity.* at sample 2"):
+        Trajectories([masked], dt=0.1)
+    with pytest.raises(DataError, match="holds times; states must be numbers"):
+        Trajectories([np.arange(5).astype("datetime64[s]")], dt=0.1)
+
+
+@pytest.mark.parametrize("size", [1e160, 1e-170])
+def test_states_whose_squares_leave_floating_point_are_refused(size: float) -> None:
+    paths = [path * size for path in good_paths()]
+    with pytest.raises(DataError, match=r"states of size .*e[+-]1[67].*change its units"):
+        fit(paths)
+
+
+def test_predicting_before_fitting_is_refused() -> None:
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        WGSINDy().predict([[0.0, 0.0]])
+
+
+def test_points_and_formulas_must_fit_the_states() -> None:
+    truth = zoo.get("rotational_ou").generator
+    with pytest.raises(DataError, match="array of numbers"):
+        truth.drift([["a", "b"]])
+    with pytest.raises(DataError, match=r"\('y', 'x'\), the states are \('x', 'y'\)"):
+        truth.apply(Expression.parse("x", ("y", "x")), [[0.0, 0.0]])
+
+
+def test_a_handful_of_increments_is_refused() -> None:
+    walk = np.cumsum(np.random.default_rng(0).standard_normal((50, 1)), axis=0)
+    with pytest.raises(NotEnoughDataError, match=r"49 increments are too few.*at least 50"):
+        WGSINDy(["1"]).fit([walk], dt=1.0)
+    fitted = WGSINDy(["1"]).fit([np.vstack([walk, walk[-1:] + 1])], dt=1.0)
+    # The variance of 50 increments of unit variance is within 1 +- 5 sqrt(2 / 50).
+    assert 0 < fitted.generator_.diffusion([[0.0]])[0, 0, 0] < 2

@@ -1,0 +1,398 @@
+"""Metrics, gates and ledgers against cases computed by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+from wgsindy import zoo
+from wgsindy.data.arrays import FloatArray
+from wgsindy.model.generator import Generator
+from wgsindy.terms.library import library
+from wgsindy.zoo.scores import (
+    Ledger,
+    Scores,
+    central_grid,
+    compare,
+    conditional_median,
+    cosine,
+    is_active,
+    is_selected,
+    passes,
+    projected_support,
+    relative_error,
+    selection_rate,
+    stable_support,
+)
+
+X, Y = sympy.symbols("x y", real=True)
+
+
+def generator(drift: list[Any], a11: Any, a12: Any, a22: Any) -> Generator:
+    return Generator.from_sympy(("x", "y"), drift, [[a11, a12], [a12, a22]])
+
+
+@cache
+def square_states() -> FloatArray:
+    """States whose 2-98 % range is [-1, 1] in both coordinates: 96 % of [-25/24, 25/24]."""
+    line = np.linspace(-25 / 24, 25 / 24, 1001)
+    return np.column_stack([line, line[::-1]])
+
+
+# The grid.
+
+
+def test_the_central_grid_spans_the_2_to_98_per_cent_range() -> None:
+    grid = central_grid(square_states())
+    assert grid.shape == (225, 2)
+    axis = np.linspace(-1, 1, 15)
+    np.testing.assert_allclose(np.unique(grid[:, 0].round(12)), axis, atol=1e-12)
+    np.testing.assert_allclose(np.unique(grid[:, 1].round(12)), axis, atol=1e-12)
+    assert len(np.unique(grid.round(9), axis=0)) == 225  # every pair once
+
+
+def test_the_central_grid_ignores_outliers_and_scales_with_each_coordinate() -> None:
+    states = square_states() * [1.0, 50.0] + [3.0, 0.0]
+    states[:5] = 1e9
+    grid = central_grid(states, points=3)
+    assert np.abs(grid).max() < 51
+    assert grid.shape == (9, 2)
+
+
+@pytest.mark.parametrize("dimension", [1, 3])
+def test_the_central_grid_has_a_point_for_each_combination(dimension: int) -> None:
+    states = np.random.default_rng(0).standard_normal((500, dimension))
+    assert central_grid(states, points=4).shape == (4**dimension, dimension)
+
+
+# Errors.
+
+
+def test_relative_error_by_hand() -> None:
+    # |(3, 4) - (0, 4)| / |(0, 4)| = 3 / 4.
+    assert relative_error(np.array([3.0, 4.0]), np.array([0.0, 4.0])) == pytest.approx(0.75)
+    assert relative_error(np.zeros(2), np.array([0.0, 4.0])) == 1.0
+    assert math.isnan(relative_error(np.ones(2), np.zeros(2)))
+
+
+def test_cosine_by_hand() -> None:
+    assert cosine(np.array([1.0, 0.0]), np.array([1.0, 1.0])) == pytest.approx(math.sqrt(0.5))
+    assert cosine(np.array([-2.0, -2.0]), np.array([1.0, 1.0])) == pytest.approx(-1)
+    assert cosine(np.zeros(2), np.array([1.0, 1.0])) == 0
+    assert math.isnan(cosine(np.ones(2), np.zeros(2)))
+
+
+def mean_square(function: Any) -> float:
+    """Mean of a function over the 15 x 15 grid on [-1, 1]^2, one point at a time."""
+    axis = np.linspace(-1, 1, 15)
+    return float(np.mean([function(x, y) ** 2 for x in axis for y in axis]))
+
+
+def test_drift_error_is_joint_over_components() -> None:
+    # Truth (x, 2 y), estimate (x + 0.5, 2 y): |error|^2 = 0.25 over mean(x^2 + 4 y^2).
+    truth = generator([X, 2 * Y], 1, 0, 1)
+    estimate = generator([X + 0.5, 2 * Y], 1, 0, 1)
+    second = mean_square(lambda x, y: x)
+    expected = math.sqrt(0.25 / (5 * second))
+    assert compare(estimate, truth, square_states()).drift == pytest.approx(expected, rel=1e-9)
+
+
+def test_drift_error_over_scored_components_only() -> None:
+    truth = generator([X, 2 * Y], 1, 0, 1)
+    estimate = generator([100 * X, 2 * Y + 0.5], 1, 0, 1)
+    expected = math.sqrt(0.25 / (4 * mean_square(lambda x, y: y)))
+    found = compare(estimate, truth, square_states(), scored=(1,))
+    assert found.drift == pytest.approx(expected, rel=1e-9)
+
+
+def test_tensor_error_counts_the_off_diagonal_twice() -> None:
+    # Frobenius: errors 0.1, 0.2 (twice) and 0.3 against 2, 0.5 (twice) and 1.
+    truth, estimate = generator([-X, -Y], 2, 0.5, 1), generator([-X, -Y], 2.1, 0.7, 1.3)
+    expected = math.sqrt((0.01 + 2 * 0.04 + 0.09) / (4 + 2 * 0.25 + 1))
+    assert compare(estimate, truth, square_states()).tensor == pytest.approx(expected, rel=1e-9)
+
+
+def test_off_diagonal_cosine_by_hand() -> None:
+    # a12 of the truth is x, of the estimate x + 1: cos = <x, x + 1> / (|x| |x + 1|) and <x> = 0.
+    truth, estimate = generator([-X, -Y], 5, X, 5), generator([-X, -Y], 5, X + 1, 5)
+    second = mean_square(lambda x, y: x)
+    expected = second / math.sqrt(second * (second + 1))
+    assert compare(estimate, truth, square_states()).cosine == pytest.approx(expected, rel=1e-9)
+
+
+def test_psd_fraction_by_hand() -> None:
+    # [[1, x], [x, 0.25]] is semidefinite where |x| <= 1/2: 7 of the 15 columns of the grid.
+    truth = generator([-X, -Y], 1, 0, 1)
+    found = compare(generator([-X, -Y], 1, X, 0.25), truth, square_states())
+    assert found.psd == pytest.approx(7 / 15)
+    assert compare(truth, truth, square_states()).psd == 1
+
+
+def test_a_singular_tensor_counts_as_semidefinite() -> None:
+    truth = generator([-X, -Y], 1, 0, 1)
+    # Rank one, rounded: its smallest eigenvalue is zero up to rounding of either sign.
+    singular = generator([-X, -Y], 0.09 * (1 + X**2), 0.21 * (1 + X**2), 0.49 * (1 + X**2))
+    assert compare(singular, truth, square_states()).psd == 1
+
+
+def test_action_error_by_hand() -> None:
+    # L x = b1, L y = b2, L x^2 = 2 x b1 + a11, L xy = y b1 + x b2 + a12, L y^2 = 2 y b2 + a22.
+    # Truth b = (-x, -y), a = I; estimate with b1 = -1.1 x and a11 = 1.3.
+    truth, estimate = generator([-X, -Y], 1, 0, 1), generator([-1.1 * X, -Y], 1.3, 0, 1)
+    errors = [
+        0.1,
+        0.0,
+        math.sqrt(
+            mean_square(lambda x, y: 0.3 - 0.2 * x**2) / mean_square(lambda x, y: 1 - 2 * x**2)
+        ),
+        math.sqrt(mean_square(lambda x, y: 0.1 * x * y) / mean_square(lambda x, y: 2 * x * y)),
+        0.0,
+    ]
+    found = compare(estimate, truth, square_states()).action
+    assert found == pytest.approx(np.mean(errors), rel=1e-9)
+
+
+def test_each_field_has_its_own_error() -> None:
+    truth, estimate = generator([X, 2 * Y], 2, 0.5, 1), generator([1.5 * X, 2 * Y], 2.2, 0.4, 1)
+    found = compare(estimate, truth, square_states()).fields
+    expected = {"b1": 0.5, "b2": 0.0, "a11": 0.1, "a12": 0.2, "a22": 0.0}
+    assert list(found) == list(expected)
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, abs=1e-12)
+
+
+def test_the_truth_has_no_error() -> None:
+    truth = zoo.get("nondiag_cholesky").generator
+    found = compare(truth, truth, square_states())
+    assert (found.drift, found.tensor, found.psd, found.action) == (0, 0, 1, 0)
+    assert found.cosine == pytest.approx(1)
+    assert found.score == pytest.approx(1)
+    assert found.passes
+
+
+def test_errors_in_one_and_three_dimensions() -> None:
+    (x,) = sympy.symbols("x,", real=True)
+    line = Generator.from_sympy(("x",), [-x], [[2]])
+    other = Generator.from_sympy(("x",), [-x], [[3]])
+    found = compare(other, line, square_states()[:, :1])
+    assert found.tensor == pytest.approx(0.5)
+    assert math.isnan(found.cosine)  # there is no off-diagonal
+    names = ("x", "y", "z")
+    drift = [-sympy.Symbol(n, real=True) for n in names]
+    cube = Generator.from_sympy(names, drift, [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]])
+    turned = Generator.from_sympy(names, drift, [[1, 0, 0], [0, 1, 0.5], [0, 0.5, 1]])
+    states = np.random.default_rng(0).standard_normal((300, 3))
+    assert compare(turned, cube, states).cosine == pytest.approx(0)
+    # Squared differences 4 x 0.25 over 3 x 1 + 2 x 0.25.
+    assert compare(turned, cube, states).tensor == pytest.approx(math.sqrt(1 / 3.5))
+
+
+# What is not defined.
+
+
+def test_a_driftless_truth_has_no_drift_error_and_passes_without_it() -> None:
+    truth, estimate = generator([0, 0], 1, 0.5, 1), generator([-X, -Y], 1, 0.5, 1)
+    found = compare(estimate, truth, square_states())
+    assert math.isnan(found.drift)
+    assert math.isnan(found.fields["b1"])
+    assert math.isnan(found.action)
+    assert found.tensor == 0
+    assert found.passes
+
+
+def test_a_diagonal_truth_has_no_cosine_and_passes_without_it() -> None:
+    truth, estimate = generator([-X, -Y], 1, 0, 1), generator([-X, -Y], 1, 0.1, 1)
+    found = compare(estimate, truth, square_states())
+    assert math.isnan(found.cosine)
+    assert math.isnan(found.fields["a12"])
+    assert found.tensor == pytest.approx(math.sqrt(0.02 / 2))
+    assert found.passes
+
+
+# Score and gates.
+
+PERFECT = Scores(drift=0.0, tensor=0.0, cosine=1.0, psd=1.0, action=0.0, fields={})
+
+
+def test_the_score_by_hand() -> None:
+    assert PERFECT.score == pytest.approx(1)
+    found = replace(PERFECT, drift=0.5, tensor=0.3, cosine=0.8, psd=0.9)
+    expected = 0.38 * (1 - 0.25) + 0.34 * (1 - 0.2) + 0.16 * 0.9 + 0.12 * 0.9
+    assert found.score == pytest.approx(expected)
+
+
+def test_the_score_stops_at_drift_two_and_tensor_one_and_a_half() -> None:
+    worst = replace(PERFECT, drift=7.0, tensor=9.0, cosine=-1.0, psd=0.0)
+    assert worst.score == pytest.approx(0)
+    assert replace(PERFECT, drift=2.0).score == pytest.approx(1 - 0.38)
+    assert replace(PERFECT, tensor=1.5).score == pytest.approx(1 - 0.34)
+
+
+def test_an_undefined_cosine_does_not_lower_the_score() -> None:
+    assert replace(PERFECT, cosine=float("nan")).score == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ({"drift": 0.799}, {"drift": 0.80}),
+        ({"tensor": 0.449}, {"tensor": 0.45}),
+        ({"psd": 0.99}, {"psd": 0.989}),
+        ({"cosine": 0.851}, {"cosine": 0.85}),
+    ],
+)
+def test_each_gate_has_its_limit(good: dict[str, float], bad: dict[str, float]) -> None:
+    assert replace(PERFECT, **good).passes  # type: ignore[arg-type]
+    assert not replace(PERFECT, **bad).passes  # type: ignore[arg-type]
+
+
+def test_a_gate_on_an_undefined_quantity_is_left_out() -> None:
+    nan = float("nan")
+    assert passes(nan, 0.1, 1.0, 0.9)
+    assert passes(0.1, 0.1, 1.0, nan)
+    assert not passes(nan, 0.5, 1.0, nan)
+
+
+# Projected support.
+
+
+def test_projected_support_is_coefficient_times_size_of_the_term() -> None:
+    # On a grid over [-1, 1]^2 with library 1, x, y: rms of x is the root of its mean square.
+    found = projected_support(
+        generator([2 - 3 * X, Y], 4, 0.5 * X, 1), library("poly1").bind(("x", "y")), square_states()
+    )
+    rms = math.sqrt(mean_square(lambda x, y: x))
+    expected = [[2, -3 * rms, 0], [0, 0, rms], [4, 0, 0], [0, 0.5 * rms, 0], [1, 0, 0]]
+    np.testing.assert_allclose(found, np.array(expected), atol=1e-12)
+
+
+def test_projected_support_of_a_field_outside_the_library_is_its_least_squares_fit() -> None:
+    # x^3 on 1, x, y: slope <x^4> / <x^2>.
+    found = projected_support(
+        generator([X**3, 0], 1, 0, 1), library("poly1").bind(("x", "y")), square_states()
+    )
+    second, fourth = mean_square(lambda x, y: x), mean_square(lambda x, y: x**2)
+    np.testing.assert_allclose(found[0], [0.0, fourth / math.sqrt(second), 0.0], atol=1e-12)
+
+
+def test_projected_support_does_not_depend_on_units_within_a_target() -> None:
+    small = projected_support(
+        generator([2 - 3 * X, Y], 4, 0, 1), library("poly1").bind(("x", "y")), square_states()
+    )
+    # x in units 1000 times smaller: drift 1000 times larger in the first component.
+    large = projected_support(
+        generator([1000 * (2 - 3 * X / 1000), Y], 4e6, 0, 1),
+        library("poly1").bind(("x", "y")),
+        square_states() * [1000.0, 1.0],
+    )
+    np.testing.assert_allclose(large[0] / 1000, small[0], rtol=1e-9, atol=1e-9)
+
+
+# The ledger.
+
+
+def table(*rows: list[float], seeds: int = 10) -> FloatArray:
+    """The same projected support in each of ten seeds, ``(seeds, targets, K)``."""
+    return np.tile(np.array(rows, dtype=np.float64), (seeds, 1, 1))
+
+
+def test_a_perfect_estimate_recovers_every_active_term() -> None:
+    truth = table([1.0, 0.5, 0.0], [0.0, 2.0, -1.0])
+    assert stable_support(truth, truth) == Ledger(active=4, recovered=4, false_positives=0)
+
+
+def test_a_term_is_active_from_two_per_cent_of_its_target() -> None:
+    found = is_active(np.array([[100.0, 2.0, -2.1, 1.9, 0.0]]))
+    assert found.tolist() == [[True, True, True, False, False]]
+    truth = table([100.0, 2.1, 1.9])
+    assert stable_support(truth, truth).active == 2
+
+
+def test_a_term_is_selected_from_twenty_per_cent_of_its_target() -> None:
+    found = is_selected(np.array([[10.0, 2.0, -2.1, 1.9, 0.0]]))
+    assert found.tolist() == [[True, True, True, False, False]]
+    # Active at 10 %, but an estimate of 10 % does not count as recovered.
+    truth = table([10.0, 1.0])
+    assert stable_support(truth, truth) == Ledger(active=2, recovered=1, false_positives=0)
+    assert stable_support(table([10.0, 2.1]), truth).recovered == 2
+
+
+def test_targets_are_compared_within_themselves() -> None:
+    # The second target is a million times smaller; its terms count all the same.
+    truth = table([1e3, 0.0], [0.0, 1e-3])
+    assert stable_support(truth, truth) == Ledger(active=2, recovered=2, false_positives=0)
+
+
+def test_a_term_is_truly_active_if_it_is_so_in_eighty_per_cent_of_the_seeds() -> None:
+    truths = table([1.0, 0.5])
+    truths[:2, 0, 1] = 0.0
+    assert stable_support(truths, truths).active == 2  # 8 of 10
+    truths[2, 0, 1] = 0.0
+    assert stable_support(truths, truths).active == 1  # 7 of 10
+
+
+def test_a_term_is_recovered_if_it_is_selected_in_eighty_per_cent_of_the_seeds() -> None:
+    truths, estimates = table([1.0, 0.5]), table([1.0, 0.5])
+    estimates[:2, 0, 1] = 0.0
+    assert stable_support(estimates, truths).recovered == 2
+    estimates[2, 0, 1] = 0.0
+    assert stable_support(estimates, truths).recovered == 1
+
+
+def test_a_false_positive_recurs_in_eighty_per_cent_of_the_seeds() -> None:
+    truths, estimates = table([1.0, 0.0]), table([1.0, 0.5])
+    assert stable_support(estimates, truths).false_positives == 1
+    estimates[:2, 0, 1] = 0.0
+    assert stable_support(estimates, truths).false_positives == 1
+    estimates[2, 0, 1] = 0.0
+    assert stable_support(estimates, truths).false_positives == 0
+
+
+def test_a_false_positive_is_active_in_at_most_twenty_per_cent_of_the_seeds() -> None:
+    truths, estimates = table([1.0, 0.0]), table([1.0, 0.5])
+    truths[:2, 0, 1] = 0.1
+    assert stable_support(estimates, truths).false_positives == 1
+    truths[2, 0, 1] = 0.1
+    assert stable_support(estimates, truths).false_positives == 0
+
+
+def test_a_false_positive_has_at_least_five_per_cent_of_the_system_s_largest_term() -> None:
+    # Selected within its own small target, but next to nothing in the system.
+    truths = table([100.0, 0.0], [1.0, 0.0])
+    assert stable_support(table([100.0, 0.0], [4.9, 4.9]), truths).false_positives == 0
+    assert stable_support(table([100.0, 0.0], [5.1, 5.1]), truths).false_positives == 1
+    # It is the median over seeds that counts, of the sizes, not of the signed values.
+    estimates = table([100.0, 0.0], [5.1, 5.1])
+    estimates[:4, 1, 1] = 0.3 * 5.1
+    assert stable_support(estimates, truths).false_positives == 1
+    estimates[4:6, 1, 1] = 0.3 * 5.1
+    assert stable_support(estimates, truths).false_positives == 0
+    alternating = table([100.0, 0.0], [6.0, 6.0])
+    alternating[::2, 1, 1] *= -1
+    assert stable_support(alternating, truths).false_positives == 1
+
+
+def test_a_field_that_vanishes_has_no_active_and_no_selected_terms() -> None:
+    # Least squares leaves rounding instead of zero.
+    truths = table([1.0, 0.5], [1e-17, -3e-17])
+    assert stable_support(truths, truths) == Ledger(active=2, recovered=2, false_positives=0)
+
+
+# Reporting.
+
+
+def test_selection_rate_counts_coefficients_above_the_reporting_threshold() -> None:
+    assert selection_rate(np.array([0.5, -0.5, 0.0, 9.9e-4, -1.1e-3])) == pytest.approx(3 / 5)
+    assert selection_rate(np.array([1e-3])) == 0  # above, not at
+
+
+def test_conditional_median_is_over_the_seeds_that_select() -> None:
+    assert conditional_median(np.array([0.0, 2.0, 0.0, 4.0, 0.0, 9.0, 5e-4])) == 4.0
+    assert conditional_median(np.array([-1.0, -3.0, 0.0])) == -2.0
+    assert math.isnan(conditional_median(np.array([0.0, 5e-4])))
