@@ -9,4 +9,4 @@ data = wg.Trajectories(noisy, dt=clean.mean_dt, names=clean.names)
 diagnostics = wg.WGSINDy("poly2", "sharp").fit(data).diagnostics_
 print(diagnostics.summary)
 for finding in diagnostics.findings:
-    print(f"- {finding.axis}: {finding.sentence}\n  {finding.advice}")
+    print(f"- {finding.limitation}: {finding.sentence}\n  {finding.advice}")

@@ -8,6 +8,6 @@ diagnostics = fitted.diagnostics_
 print("\n".join(fitted.generator_.equations(errors=True)))
 print(diagnostics.summary)
 for finding in diagnostics.findings:
-    print(f"- {finding.axis}: {finding.sentence}")
+    print(f"- {finding.limitation}: {finding.sentence}")
     print(f"  {finding.advice}")
 print(f"memory {diagnostics.memory[0]:.2f}, neighbours {diagnostics.lag_one[0]:.2f}")

@@ -198,8 +198,8 @@ def test_cells_are_numbered_and_hold_the_whole_range() -> None:
 
 @pytest.mark.parametrize(("samples", "d", "bins"), [(5000, 1, 100), (5000, 2, 10), (10**9, 2, 128)])
 def test_there_are_as_many_cells_as_samples_can_fill(samples: int, d: int, bins: int) -> None:
-    cloud = pose(wandering(d), "poly1", standardise=False).cloud
-    assert Grid.over(cloud, samples).bins == bins
+    summary = pose(wandering(d), "poly1", standardise=False).summary
+    assert Grid.over(summary, samples).bins == bins
 
 
 def test_sums_by_cell_match_a_loop() -> None:
@@ -231,7 +231,7 @@ def test_cells_count_by_time_and_sparse_ones_not_at_all() -> None:
         level + np.cumsum(rng.uniform(-1e-3, 1.5e-3, n)) for level, n in ((0, 150), (1, 51), (3, 9))
     ]
     data = Trajectories(paths, [0.1, 0.3, 0.1])
-    assert Grid.over(pose(data, ["1"], standardise=False).cloud, data.n_increments).bins == 4
+    assert Grid.over(pose(data, ["1"], standardise=False).summary, data.n_increments).bins == 4
     assert len(paths[2]) - 1 < FEWEST_IN_CELL
     kept = paths[:2]
     moved = sum(float(path[-1] - path[0]) for path in kept)

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from wgsindy import zoo
-from wgsindy.diagnostics.findings import Axis
+from wgsindy.diagnostics.findings import Limitation
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.experiments import verdicts
 from wgsindy_evidence.experiments.verdicts import (
@@ -32,17 +32,17 @@ def test_counts_of_hand_made_lines() -> None:
     noisy = next(limit for limit in LIMITS if limit.system == "rotational_ou")
     heston = Limit("heston_logsv")
     lines = [
-        line(poly2, 1, Axis.MISSING_TERMS),
-        line(poly2, 2, Axis.JUMPS),
-        line(poly2, 3, Axis.BOUNDARY),
-        line(poly2, 4, Axis.JUMPS),
+        line(poly2, 1, Limitation.MISSING_TERMS),
+        line(poly2, 2, Limitation.JUMPS),
+        line(poly2, 3, Limitation.BOUNDARY),
+        line(poly2, 4, Limitation.JUMPS),
         line(poly2, 5, ""),
-        line(poly3, 1, Axis.MISSING_TERMS),
-        line(noisy, 1, Axis.NOISE),
-        line(noisy, 2, Axis.MISSING_TERMS),
+        line(poly3, 1, Limitation.MISSING_TERMS),
+        line(noisy, 1, Limitation.NOISE),
+        line(noisy, 2, Limitation.MISSING_TERMS),
         line(Limit("rotational_ou"), 1, ""),
-        line(Limit("rotational_ou"), 2, Axis.NOISE),
-        line(heston, 1, Axis.LOW_SIGNAL),
+        line(Limit("rotational_ou"), 2, Limitation.NOISE),
+        line(heston, 1, Limitation.LOW_SIGNAL),
         line(heston, 2, ""),
         Line(verdict_case(poly3, 2), "code", None, "went wrong"),
     ]
@@ -50,25 +50,30 @@ def test_counts_of_hand_made_lines() -> None:
     rows = {(row.limit.system, row.limit.options): row for row in limits}
     assert len(rows) == 3
     row = rows["nonpoly_drift", (("library", "poly2"),)]
-    assert (row.limit.expected, row.fits, row.named, row.false) == (Axis.MISSING_TERMS, 5, 1, 3)
-    assert row.others == (Axis.BOUNDARY, Axis.JUMPS)
+    assert (row.limit.expected, row.fits, row.named, row.false) == (
+        Limitation.MISSING_TERMS,
+        5,
+        1,
+        3,
+    )
+    assert row.others == (Limitation.BOUNDARY, Limitation.JUMPS)
     row = rows["nonpoly_drift", (("library", "poly3"),)]
     assert (row.fits, row.named, row.false, row.others) == (1, 1, 0, ())
     row = rows["rotational_ou", (("noise", 0.1),)]
-    assert (row.limit.expected, row.fits, row.named, row.false) == (Axis.NOISE, 2, 1, 1)
+    assert (row.limit.expected, row.fits, row.named, row.false) == (Limitation.NOISE, 2, 1, 1)
     within = {row.limit.system: row for row in scope}
     assert set(within) == {"rotational_ou", "heston_logsv"}
     row = within["rotational_ou"]
-    assert (row.limit.expected, row.fits, row.false) == (Axis.NONE, 2, 1)
+    assert (row.limit.expected, row.fits, row.false) == (Limitation.NONE, 2, 1)
     # The price drift of the Heston models is hidden by noise: that axis is their own.
     row = within["heston_logsv"]
-    assert (row.limit.expected, row.fits, row.named, row.false) == (Axis.LOW_SIGNAL, 2, 1, 0)
+    assert (row.limit.expected, row.fits, row.named, row.false) == (Limitation.LOW_SIGNAL, 2, 1, 0)
 
 
 def test_every_limit_expects_an_axis() -> None:
-    assert all(limit.expected != Axis.NONE for limit in LIMITS)
-    assert Limit("rotational_ou", (("noise", 0.1),), Axis.NOISE).expected == Axis.NOISE
-    assert Limit("gbm_2d").expected == zoo.get("gbm_2d").axis == Axis.LOW_SIGNAL
+    assert all(limit.expected != Limitation.NONE for limit in LIMITS)
+    assert Limit("rotational_ou", (("noise", 0.1),), Limitation.NOISE).expected == Limitation.NOISE
+    assert Limit("gbm_2d").expected == zoo.get("gbm_2d").limitation == Limitation.LOW_SIGNAL
     assert len({(limit.system, limit.options) for limit in LIMITS}) == len(LIMITS)
 
 
@@ -90,21 +95,21 @@ def test_a_system_alone_has_its_limits_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "axis"),
+    ("limit", "limitation"),
     [
-        (Limit("too_large_dt", (("dt", 0.2),)), Axis.LARGE_STEP),
-        (Limit("rotational_ou", (("noise", 0.1),)), Axis.NOISE),
-        (Limit("nonpoly_drift", (("library", "poly2"),)), Axis.MISSING_TERMS),
-        (Limit("stalled_sensor"), Axis.STALLED),
+        (Limit("too_large_dt", (("dt", 0.2),)), Limitation.LARGE_STEP),
+        (Limit("rotational_ou", (("noise", 0.1),)), Limitation.NOISE),
+        (Limit("nonpoly_drift", (("library", "poly2"),)), Limitation.MISSING_TERMS),
+        (Limit("stalled_sensor"), Limitation.STALLED),
     ],
 )
-def test_options_make_the_limit(limit: Limit, axis: Axis) -> None:
+def test_options_make_the_limit(limit: Limit, limitation: Limitation) -> None:
     result = run_case(verdict_case(limit, 100))
-    assert result["axis"] == axis
-    assert result["axes"][0] == axis
+    assert result["axis"] == limitation
+    assert result["axes"][0] == limitation
     assert len(set(result["axes"])) == len(result["axes"])
-    mended = axis == Axis.STALLED
-    assert result["verdict"] == ("identified" if mended else "partly identified")
+    handled = limitation == Limitation.STALLED
+    assert result["verdict"] == ("identified" if handled else "partly identified")
 
 
 def test_without_the_option_there_is_no_limit() -> None:

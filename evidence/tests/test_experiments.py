@@ -20,7 +20,7 @@ from wgsindy.errors import CampaignError, RecipeError, UnknownSystemError
 from wgsindy.estimate.weak_form.smoother import build_smoother, grid_of_centres
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import LADDER, NAIVE, PAPER, SHARP, SHARP_ABLATIONS, Recipe
 from wgsindy.terms.library import library
 from wgsindy.zoo import scores as metrics
@@ -449,8 +449,8 @@ def walk(dimension: int, n: int = 400, seed: int = 0) -> Trajectories:
 @pytest.mark.parametrize(("dimension", "side"), [(1, 64), (2, 8), (3, 4)])
 def test_grid_centres_cover_the_range_evenly(dimension: int, side: int, standardise: bool) -> None:
     data = walk(dimension)
-    cloud = survey(data, standardise=standardise)
-    centres = grid_of_centres(cloud, 64)
+    summary = data_summary(data, standardise=standardise)
+    centres = grid_of_centres(summary, 64)
     assert centres.shape == (64, dimension)
     assert len(np.unique(centres, axis=0)) == 64
     states = data.states[:-1]  # the last one has no increment
@@ -466,7 +466,7 @@ def test_grid_centres_cover_the_range_evenly(dimension: int, side: int, standard
 
 @pytest.mark.parametrize(("dimension", "wanted"), [(1, 50), (2, 50), (3, 50), (3, 1), (2, 200)])
 def test_about_as_many_centres_as_wanted(dimension: int, wanted: int) -> None:
-    found = len(grid_of_centres(survey(walk(dimension), standardise=True), wanted))
+    found = len(grid_of_centres(data_summary(walk(dimension), standardise=True), wanted))
     side = round(found ** (1 / dimension))
     assert side**dimension == found
     # No whole side is closer to the one that would give just as many.
@@ -481,8 +481,8 @@ def islands() -> Trajectories:
 
 
 def blocks(data: Trajectories, recipe: Recipe) -> Iterator[tuple[FloatArray, FloatArray]]:
-    cloud = survey(data, standardise=recipe.standardise)
-    smoother = build_smoother(data, cloud, recipe, seed=0)
+    summary = data_summary(data, standardise=recipe.standardise)
+    smoother = build_smoother(data, summary, recipe, seed=0)
     for chunk in data.chunks():
         yield smoother.centres, smoother.rows(chunk, data.mean_dt).copy()
 

@@ -109,7 +109,7 @@ def step_result(case: Case, rng: np.random.Generator) -> Result:
 
 
 def verdict_result(case: Case, rng: np.random.Generator) -> Result:
-    axis = str(rng.choice(["", "hidden coordinate", str(zoo.get(case.system).axis)]))
+    axis = str(rng.choice(["", "hidden coordinate", str(zoo.get(case.system).limitation)]))
     return {"verdict": "identified", "axis": axis, "axes": [axis] if axis else []}
 
 
@@ -767,7 +767,7 @@ def test_limits_have_the_medians_of_whole_drift_and_tensor() -> None:
         order = ("sharp", "paper", "oracle")
         system = zoo.get(null.system)
         assert row[0] == system.title
-        assert row[2] == str(system.axis)
+        assert row[2] == str(system.limitation)
         assert row[3:6] == [shown(of("whole_drift", method)) for method in order]
         assert row[6] == shown(float(known["drift_rel_l2"]) if known else NOTHING)
         assert row[7:10] == [shown(of("tensor", method), 4) for method in order]

@@ -15,7 +15,7 @@ from wgsindy.errors import CampaignError
 from wgsindy.estimate.likelihood.normal_equations import NormalPass
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.passes import engine
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.pages.speed import build
 from wgsindy_evidence.speed import (
@@ -97,8 +97,8 @@ def test_a_stopwatch_runs_every_pass_and_changes_nothing(data: Trajectories) -> 
 
 def test_operations_are_those_of_the_matrix_products(data: Trajectories) -> None:
     """Six weighted Gram matrices of six terms; two and three fields, there and back."""
-    cloud, basis = survey(data, standardise=True), library("poly2").bind(data.names)
-    model = WorkingModel.start(basis, cloud.frame.scale, cloud.region.scale, finite_step=False)
+    summary, basis = data_summary(data, standardise=True), library("poly2").bind(data.names)
+    model = WorkingModel.start(basis, summary.frame.scale, summary.region.scale, finite_step=False)
     products = 6 * 6 * 6 + 5 * 6 + 5 * 6
     assert profile.labour_of(NormalPass(model)) == (2 * products, 0)
     machine = profile.Machine(byte=1e-9, flop=1e-10, exponential=1e-8)

@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.errors import DataError
-from wgsindy.fit import check_integer, fit_recording
+from wgsindy.estimate.fit import check_integer, fit_recording
 from wgsindy.passes.dask_cluster import as_engine
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import Library
@@ -115,8 +115,8 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         return self.generator_.drift(X)
 
 
-def _as_recording(X: Any, dt: float | Sequence[float] | None) -> Recording:
-    if isinstance(X, Recording):
+def _as_recording(X: Any, dt: float | Sequence[float] | None) -> Dataset:
+    if isinstance(X, Dataset):
         if dt is not None:
             raise DataError(f"these trajectories carry their own steps; leave out dt={dt}.")
         return X

@@ -190,10 +190,10 @@ def test_a_reading_that_ends_early_lets_the_file_go(form: str, tmp_path: Path) -
     path = tmp_path / "table"
     WRITERS[form](path)
     found = stream(path)
-    sections = found.sections(4)
-    next(sections)
-    sections.close()  # type: ignore[attr-defined]
-    del sections
+    windows = found.windows(4)
+    next(windows)
+    windows.close()  # type: ignore[attr-defined]
+    del windows
     assert str(path) not in open_files()
     assert str(path) not in mapped_files()
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from wgsindy import WGSINDy, recipes, stream, zoo
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.data.source import Block, CalledShard
 from wgsindy.data.stream import Stream
 from wgsindy.data.trajectories import Trajectories
@@ -58,7 +58,7 @@ def assert_same_chunks(found: Iterator[Chunk], expected: Iterator[Chunk]) -> Non
             np.testing.assert_array_equal(a, b, err_msg=name)
 
 
-def assert_same(found: Recording, expected: Recording, size: int = 7) -> None:
+def assert_same(found: Dataset, expected: Dataset, size: int = 7) -> None:
     assert found.names == expected.names
     assert found.lengths.tolist() == expected.lengths.tolist()
     assert (len(found), found.dimension) == (len(expected), expected.dimension)
@@ -105,9 +105,9 @@ def test_the_chunks_of_all_parts_are_those_of_the_whole(
     paths, times = recording
     expected = Trajectories(paths, times=times)
     for data in (expected, streamed(blocks_of(paths, times, edges), per_shard=1)):
-        parts = data.parts(count)
-        assert len(parts) == min(count, data.n_samples - 1)
-        found = (chunk for part in parts for chunk in part.chunks(size, following=True))
+        partitions = data.partitions(count)
+        assert len(partitions) == min(count, data.n_samples - 1)
+        found = (chunk for part in partitions for chunk in part.chunks(size, following=True))
         assert_same_chunks(found, expected.chunks(size, following=True))
 
 
@@ -131,11 +131,11 @@ def test_excerpts_of_all_parts_have_the_chunks_of_the_whole(
             expected = Trajectories(paths, clock).subset(kept)
         whole = streamed(blocks_of(paths, clock, edges), per_shard=1).subset(kept)
         for data in (expected, whole):
-            parts = [
+            partitions = [
                 replace(part, data=data.excerpt(part.first, part.last + size))
-                for part in data.parts(count)
+                for part in data.partitions(count)
             ]
-            found = (chunk for part in parts for chunk in part.chunks(size, following=True))
+            found = (chunk for part in partitions for chunk in part.chunks(size, following=True))
             # Steps of a subset of paths are differences of sums of steps.
             assert_same_chunks(found, data.chunks(size, following=True))
             if clock != times:
@@ -346,14 +346,14 @@ def test_parts_of_a_file_are_small_and_travel(tmp_path: object) -> None:
     path = f"{tmp_path}/paths.npy"
     data = zoo.get("rotational_ou").simulate(seed=0, trajectories=3)
     np.save(path, np.array(list(data)))
-    parts = stream(path, dt=data.mean_dt).parts(4)
-    letters = [pickle.dumps(part) for part in parts]
+    partitions = stream(path, dt=data.mean_dt).partitions(4)
+    letters = [pickle.dumps(part) for part in partitions]
     assert max(map(len, letters)) < 5000
     found = (chunk for letter in letters for chunk in pickle.loads(letter).chunks(100))
     for one, other in zip(found, data.chunks(100), strict=True):
         np.testing.assert_array_equal(one.increments, other.increments)
     with pytest.raises(DataError, match="at least 1, got 0"):
-        data.parts(0)
+        data.partitions(0)
 
 
 def walk(samples: int) -> Callable[[], Iterator[FloatArray]]:

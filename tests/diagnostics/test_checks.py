@@ -16,7 +16,7 @@ import sympy
 from wgsindy import Generator, Trajectories, WGSINDy
 from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics import Diagnostics, Examination, checks, diagnose
-from wgsindy.diagnostics.findings import Axis, Finding
+from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.verdict import _verdict
 from wgsindy.errors import WgsindyWarning
 from wgsindy.model.tensor import TensorField
@@ -114,7 +114,7 @@ def test_nothing_is_found_where_nothing_is_wrong(check: Check) -> None:
 
 def test_a_fit_without_findings_is_identified() -> None:
     found = plain().diagnostics_
-    assert (found.verdict, found.axis, found.findings) == ("identified", Axis.NONE, ())
+    assert (found.verdict, found.limitation, found.findings) == ("identified", Limitation.NONE, ())
     assert found.summary == "The generator is identified: nothing was found that limits it."
 
 
@@ -126,22 +126,22 @@ def test_repeats_are_a_stalled_sensor() -> None:
     est = fitted(trajectories(paths))
     found = only(checks.stalled, est.examination_)
     repeats = 8 * 15 * 3
-    assert found.axis == Axis.STALLED
-    assert found.mended
+    assert found.limitation == Limitation.STALLED
+    assert found.handled
     assert found.sentence.startswith(f"{repeats} samples ({repeats / (8 * 1545):.1%}) repeat")
     assert "left out of the fit" in found.sentence
-    assert est.diagnostics_.axis == Axis.STALLED
+    assert est.diagnostics_.limitation == Limitation.STALLED
     assert est.diagnostics_.verdict == "identified"
     paper = only(checks.stalled, fitted(trajectories(paths), recipe="paper").examination_)
-    assert not paper.mended
+    assert not paper.handled
     assert "left out" not in paper.sentence
 
 
 def test_a_repeat_in_a_thousand_is_none() -> None:
     seen = plain().examination_
-    for repeated, expected in ((12, []), (13, [Axis.STALLED])):
-        cloud = replace(seen.cloud, repeated=repeated)
-        found = [one.axis for one in checks.stalled(replace(seen, cloud=cloud))]
+    for repeated, expected in ((12, []), (13, [Limitation.STALLED])):
+        summary = replace(seen.summary, repeated=repeated)
+        found = [one.limitation for one in checks.stalled(replace(seen, summary=summary))]
         assert found == expected, repeated
 
 
@@ -158,23 +158,23 @@ def noisy() -> Trajectories:
 def test_noise_of_the_observation_is_found() -> None:
     est = fitted(noisy())
     found = only(checks.observation_noise, est.examination_)
-    assert (found.axis, found.fields, found.mended) == (Axis.NOISE, ("a11",), False)
+    assert (found.limitation, found.fields, found.handled) == (Limitation.NOISE, ("a11",), False)
     assert found.sentence.startswith("neighbouring steps of u take each other back")
     # Variance 0.01 a sample: -0.01 / (1 * 0.01 + 2 * 0.01) between neighbours, less what the
     # drift, which noise makes steeper, takes of it.
     assert number(r"correlation (-[0-9.]+)", found.sentence) == pytest.approx(-1 / 3, abs=0.05)
     assert "sharp-noise" in found.advice
-    assert est.diagnostics_.axis == Axis.NOISE
+    assert est.diagnostics_.limitation == Limitation.NOISE
     assert est.diagnostics_.verdict == "partly identified"
 
 
 def test_a_fit_that_subtracts_the_noise_has_mended_it() -> None:
     est = fitted(noisy(), recipe="sharp-noise")
     found = only(checks.observation_noise, est.examination_)
-    assert found.mended
+    assert found.handled
     assert "the fit subtracts it" in found.sentence
     # Residuals contain the noise that the tensor no longer has: it must not be held against it.
-    assert [one.axis for one in est.diagnostics_.findings] == [Axis.NOISE]
+    assert [one.limitation for one in est.diagnostics_.findings] == [Limitation.NOISE]
     assert est.diagnostics_.verdict == "identified"
     assert np.abs(np.array(est.diagnostics_.residual_variance) - 1).max() < 0.02
     assert est.diagnostics_.summary.endswith("observation noise (a11), which the fit allows for.")
@@ -211,11 +211,11 @@ def test_a_coordinate_without_noise_is_degenerate() -> None:
     )
     est = fitted(trajectories(paths), "poly1")
     found = only(checks.degenerate, est.examination_)
-    assert (found.axis, found.mended) == (Axis.DEGENERATE, True)
+    assert (found.limitation, found.handled) == (Limitation.DEGENERATE, True)
     assert found.sentence.startswith("u has no noise of its own")
     assert est.diagnostics_.noiseless == ("u",)
     assert est.diagnostics_.verdict == "identified"
-    assert [one.axis for one in est.diagnostics_.findings] == [Axis.DEGENERATE]
+    assert [one.limitation for one in est.diagnostics_.findings] == [Limitation.DEGENERATE]
 
 
 # Near-singular tensor.
@@ -230,9 +230,9 @@ def test_strong_correlation_is_near_singular(share: float, expected: bool) -> No
     if expected:
         assert found[0].fields == ("a11", "a12", "a22")
         assert found[0].sentence.startswith("at 100% of the samples")
-        assert found[0].mended
+        assert found[0].handled
         assert est.diagnostics_.singular == 1.0
-        assert est.diagnostics_.axis == Axis.NEAR_SINGULAR
+        assert est.diagnostics_.limitation == Limitation.NEAR_SINGULAR
 
 
 # Boundary.
@@ -255,12 +255,12 @@ def vanishing(mean: float) -> FloatArray:
 def test_samples_where_noise_vanishes_are_a_boundary() -> None:
     est = fitted(trajectories(vanishing(0.1)))
     found = only(checks.boundary, est.examination_)
-    assert (found.axis, found.fields, found.mended) == (Axis.BOUNDARY, ("b2",), False)
+    assert (found.limitation, found.fields, found.handled) == (Limitation.BOUNDARY, ("b2",), False)
     assert "v has less than a twentieth of its mean noise" in found.sentence
     share = est.diagnostics_.low_noise[1]
     assert share > 0.15
     assert f"at {share:.0%} of them" in found.sentence
-    assert est.diagnostics_.axis == Axis.BOUNDARY
+    assert est.diagnostics_.limitation == Limitation.BOUNDARY
 
 
 def test_a_mean_far_from_where_noise_vanishes_is_no_boundary() -> None:
@@ -291,11 +291,11 @@ def test_one_passage_is_no_coverage() -> None:
     paths = paths_of(pull, constant((0.3, 0.0), (0.0, 0.3)), steps=200, start=(4.0, 4.0))
     est = fitted(trajectories(paths))
     found = only(checks.coverage, est.examination_)
-    assert (found.axis, found.fields) == (Axis.COVERAGE, ("b1", "b2"))
+    assert (found.limitation, found.fields) == (Limitation.COVERAGE, ("b1", "b2"))
     assert number(r"lie ([0-9.]+) standard", found.sentence) == pytest.approx(
         est.diagnostics_.shift, abs=0.05
     )
-    assert est.diagnostics_.axis == Axis.COVERAGE
+    assert est.diagnostics_.limitation == Limitation.COVERAGE
 
 
 def test_a_coordinate_that_no_field_depends_on_may_wander() -> None:
@@ -328,7 +328,7 @@ def test_steps_that_cover_much_of_the_way_are_large(every: int, expected: bool) 
         assert f"changes it by {change:.0%}." in found[0].sentence
         # Over one step of 0.2 the rotation turns by 0.4: the mean slope (exp(Mt) - 1) / t changes.
         assert change > 0.1
-        assert est.diagnostics_.axis == Axis.LARGE_STEP
+        assert est.diagnostics_.limitation == Limitation.LARGE_STEP
 
 
 def test_large_steps_without_a_second_one_have_a_sentence() -> None:
@@ -350,7 +350,7 @@ def waves() -> WGSINDy:
 def test_sines_are_missed_by_a_polynomial() -> None:
     est = waves()
     found = only(checks.missing_terms, est.examination_)
-    assert found.axis == Axis.MISSING_TERMS
+    assert found.limitation == Limitation.MISSING_TERMS
     assert found.fields == ("b1",)
     assert est.diagnostics_.rival_nats > 4
     assert f"preferred by {est.diagnostics_.rival_nats:.0f} nats" in found.sentence
@@ -384,7 +384,7 @@ def test_a_tensor_of_the_wrong_size_does_not_fit() -> None:
     doubled = TensorField(field.form, field.coefficients * 2, field.shrinkage, field.units)
     wrong = replace(seen, generator=replace(seen.generator, tensor_field=doubled))
     found = only(checks.missing_terms, wrong)
-    assert (found.axis, found.fields) == (Axis.MISSING_TERMS, ("a11", "a22"))
+    assert (found.limitation, found.fields) == (Limitation.MISSING_TERMS, ("a11", "a22"))
     assert "residuals vary 0.5 times" in found.sentence
     assert diagnose(wrong).verdict == "partly identified"
     slightly = TensorField(field.form, field.coefficients * 1.1, field.shrinkage, field.units)
@@ -397,7 +397,7 @@ def test_a_library_that_cannot_follow_the_noise_is_found() -> None:
     found = list(checks.missing_terms(est.examination_))
     assert found
     assert any("u**2" in one.sentence for one in found)
-    assert est.diagnostics_.axis == Axis.MISSING_TERMS
+    assert est.diagnostics_.limitation == Limitation.MISSING_TERMS
 
 
 def clipped_at(share: float) -> Examination:
@@ -474,11 +474,11 @@ def test_a_hidden_coordinate_leaves_a_memory() -> None:
     whole = Trajectories(list(paths_of(drift, ROUND, steps=3000)), DT, names=NAMES)
     est = fitted(whole.select(["u"]))
     found = only(checks.hidden, est.examination_)
-    assert (found.axis, found.fields) == (Axis.HIDDEN, ("b1",))
+    assert (found.limitation, found.fields) == (Limitation.HIDDEN, ("b1",))
     assert "what the drift leaves of u has a memory" in found.sentence
     ratio = number(r"varies ([0-9.]+) times", found.sentence)
     assert ratio == pytest.approx(1 + est.diagnostics_.memory[0], abs=0.06)
-    assert est.diagnostics_.axis == Axis.HIDDEN
+    assert est.diagnostics_.limitation == Limitation.HIDDEN
     assert list(checks.hidden(fitted(whole).examination_)) == []
 
 
@@ -512,12 +512,12 @@ def jumping(rate: float, size: float) -> Trajectories:
 def test_jumps_have_heavy_tails() -> None:
     est = fitted(jumping(0.5, 1.0))
     found = only(checks.jumps, est.examination_)
-    assert (found.axis, found.fields) == (Axis.JUMPS, ("a11",))
+    assert (found.limitation, found.fields) == (Limitation.JUMPS, ("a11",))
     assert found.sentence.startswith("residuals of u have heavier tails")
     assert number(r"excess kurtosis ([0-9.e+]+)", found.sentence) == pytest.approx(
         est.diagnostics_.excess_kurtosis[0], rel=0.05
     )
-    assert Axis.JUMPS in [one.axis for one in est.diagnostics_.findings]
+    assert Limitation.JUMPS in [one.limitation for one in est.diagnostics_.findings]
 
 
 def test_tails_need_both_size_and_significance() -> None:
@@ -557,7 +557,7 @@ def test_a_trajectory_in_other_units_of_time_does_not_fit() -> None:
     fast = paths_of(pull, ROUND, seed=5, steps=6000)[0][::4]
     est = fitted(trajectories([*paths[:5], fast, *paths[5:7]]))
     found = only(checks.disagreement, est.examination_)
-    assert (found.axis, found.fields) == (Axis.DISAGREEMENT, ())
+    assert (found.limitation, found.fields) == (Limitation.DISAGREEMENT, ())
     assert found.sentence.startswith("trajectory 5 (of 8, counted from 0)")
     drift = number(r"increments are ([0-9.]+) standard errors", found.sentence)
     assert drift == pytest.approx(np.abs(est.examination_.residuals.odd_drift[5]).max(), abs=0.05)
@@ -594,7 +594,7 @@ def test_a_drift_that_noise_hides_is_not_identified() -> None:
     walk = paths_of(lambda x: 0 * x, ROUND, steps=500)
     est = fitted(trajectories(walk))
     found = list(checks.low_signal(est.examination_))
-    assert [one.axis for one in found] == [Axis.LOW_SIGNAL] * 2
+    assert [one.limitation for one in found] == [Limitation.LOW_SIGNAL] * 2
     assert [one.fields for one in found] == [("b1",), ("b2",)]
     for name, one in zip(NAMES, found, strict=True):
         assert one.sentence.startswith(f"the drift of {name} is not identified: within 40 units")
@@ -631,24 +631,33 @@ def test_a_strong_term_with_a_large_error_is_hardly_identified() -> None:
 # Verdict, order, sentences.
 
 
-def finding(axis: Axis, *fields: str, mended: bool = False) -> Finding:
-    return Finding(axis, fields, "s", "a", mended)
+def finding(limitation: Limitation, *fields: str, handled: bool = False) -> Finding:
+    return Finding(limitation, fields, "s", "a", handled)
 
 
 @pytest.mark.parametrize(
     ("found", "verdict"),
     [
         ((), "identified"),
-        ((finding(Axis.STALLED, mended=True),), "identified"),
-        ((finding(Axis.BOUNDARY, "b1"),), "partly identified"),
-        ((finding(Axis.BOUNDARY, "b1", "b2"),), "partly identified"),
-        ((finding(Axis.LOW_SIGNAL, "b1"),), "partly identified"),
-        ((finding(Axis.LOW_SIGNAL, "b1"), finding(Axis.LOW_SIGNAL, "b2")), "not identified"),
+        ((finding(Limitation.STALLED, handled=True),), "identified"),
+        ((finding(Limitation.BOUNDARY, "b1"),), "partly identified"),
+        ((finding(Limitation.BOUNDARY, "b1", "b2"),), "partly identified"),
+        ((finding(Limitation.LOW_SIGNAL, "b1"),), "partly identified"),
         (
-            (finding(Axis.LOW_SIGNAL, "b1"), finding(Axis.LOW_SIGNAL, "b2", mended=True)),
+            (finding(Limitation.LOW_SIGNAL, "b1"), finding(Limitation.LOW_SIGNAL, "b2")),
+            "not identified",
+        ),
+        (
+            (
+                finding(Limitation.LOW_SIGNAL, "b1"),
+                finding(Limitation.LOW_SIGNAL, "b2", handled=True),
+            ),
             "partly identified",
         ),
-        ((finding(Axis.LOW_SIGNAL, "b2"), finding(Axis.STALLED, mended=True)), "partly identified"),
+        (
+            (finding(Limitation.LOW_SIGNAL, "b2"), finding(Limitation.STALLED, handled=True)),
+            "partly identified",
+        ),
     ],
 )
 def test_the_verdict_follows_from_what_is_not_mended(
@@ -658,7 +667,7 @@ def test_the_verdict_follows_from_what_is_not_mended(
 
 
 def test_in_one_dimension_one_weak_component_is_all_of_them() -> None:
-    assert _verdict((finding(Axis.LOW_SIGNAL, "b1"),), 1) == "not identified"
+    assert _verdict((finding(Limitation.LOW_SIGNAL, "b1"),), 1) == "not identified"
 
 
 def test_what_is_mended_comes_last_and_noise_before_what_it_causes(
@@ -668,7 +677,7 @@ def test_what_is_mended_comes_last_and_noise_before_what_it_causes(
         name = check.__name__
 
         def made(seen: Examination, name: str = name) -> Iterator[Finding]:
-            yield Finding(Axis.NONE, (name,), "", "", name in ("stalled", "degenerate"))
+            yield Finding(Limitation.NONE, (name,), "", "", name in ("stalled", "degenerate"))
 
         monkeypatch.setattr(checks, name, made)
     order = [one.fields[0] for one in checks.findings(plain().examination_)]
@@ -692,13 +701,18 @@ def test_the_summary_names_verdict_axis_and_fields() -> None:
     found = replace(
         plain().diagnostics_,
         verdict="partly identified",
-        findings=(finding(Axis.BOUNDARY, "b1", "b2"), finding(Axis.STALLED, mended=True)),
+        findings=(
+            finding(Limitation.BOUNDARY, "b1", "b2"),
+            finding(Limitation.STALLED, handled=True),
+        ),
     )
-    expected = "The generator is partly identified; limiting axis: boundary concentration (b1, b2)."
+    expected = (
+        "The generator is partly identified; what limits it: boundary concentration (b1, b2)."
+    )
     assert found.summary == expected
-    mended = replace(found, verdict="identified", findings=found.findings[1:])
-    assert mended.summary == (
-        "The generator is identified; limiting axis: stalled sensor, which the fit allows for."
+    handled = replace(found, verdict="identified", findings=found.findings[1:])
+    assert handled.summary == (
+        "The generator is identified; what limits it: stalled sensor, which the fit allows for."
     )
     assert found.reasons == ("s", "s")
 
@@ -706,13 +720,13 @@ def test_the_summary_names_verdict_axis_and_fields() -> None:
 def test_the_paper_recipe_gives_findings_and_no_verdict() -> None:
     found = fitted(noisy(), recipe="paper").diagnostics_
     assert found.verdict == "not assessed"
-    assert found.axis == Axis.NOISE
-    assert found.summary.startswith("The generator is not assessed; limiting axis: observation")
+    assert found.limitation == Limitation.NOISE
+    assert found.summary.startswith("The generator is not assessed; what limits it: observation")
     assert found.drift_signal == ()
     assert found.rival == ""
-    mended = fitted(noisy(), recipe="paper-noise").diagnostics_
-    assert (Axis.NOISE, True) in [(one.axis, one.mended) for one in mended.findings]
-    assert Axis.MISSING_TERMS not in [one.axis for one in mended.findings]
+    handled = fitted(noisy(), recipe="paper-noise").diagnostics_
+    assert (Limitation.NOISE, True) in [(one.limitation, one.handled) for one in handled.findings]
+    assert Limitation.MISSING_TERMS not in [one.limitation for one in handled.findings]
 
 
 def test_diagnostics_are_made_when_asked_for_and_again_after_another_fit(
@@ -734,7 +748,7 @@ def test_diagnostics_are_made_when_asked_for_and_again_after_another_fit(
         warnings.simplefilter("ignore", WgsindyWarning)
         est.fit(noisy())
     assert len(calls) == 1
-    assert est.diagnostics_.axis == Axis.NOISE != first.axis
+    assert est.diagnostics_.limitation == Limitation.NOISE != first.limitation
     assert len(calls) == 2
 
 
@@ -748,7 +762,7 @@ def test_facts_are_shares_and_plain_numbers() -> None:
     assert found.long_steps == left.long_steps / left.samples
     assert found.holdout == pytest.approx(np.abs(left.holdout).max())
     assert found.memory == tuple(left.memory()[0])
-    assert found.largest_increment == est.examination_.cloud.worst.max()
+    assert found.largest_increment == est.examination_.summary.worst.max()
     for value in vars(found).values():
         assert type(value) in (int, float, str, tuple)
 

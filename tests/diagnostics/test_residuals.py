@@ -25,7 +25,7 @@ from wgsindy.diagnostics.residuals import (
     Residuals,
 )
 from wgsindy.passes.engine import Threads, reduce
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 
 X, Y, Z = sympy.symbols("x y z", real=True)
 
@@ -71,7 +71,7 @@ def pass_over(
     d = data.dimension
     level = np.array([0.9, 1.7, 0.5])[:d]
     none = np.zeros(d) if jitter is None else jitter
-    return ResidualPass(generator, survey(data, standardise=True), len(data), level, none)
+    return ResidualPass(generator, data_summary(data, standardise=True), len(data), level, none)
 
 
 def sums(step: ResidualPass, data: Trajectories, size: int = 10**6, threads: int = 1) -> Residuals:
@@ -145,7 +145,7 @@ def both(request: pytest.FixtureRequest) -> tuple[Residuals, ByHand]:
 def test_moments_are_those_of_the_samples_with_noise(both: tuple[Residuals, ByHand]) -> None:
     found, hand = both
     z = hand.every("z")
-    assert found.samples == len(z) == hand.data.n_increments - hand.step.cloud.repeated
+    assert found.samples == len(z) == hand.data.n_increments - hand.step.summary.repeated
     assert np.isnan(z[:, 0]).any(), "some samples must have no noise"
     for p in range(z.shape[1]):
         own = z[~np.isnan(z[:, p]), p]
@@ -388,8 +388,8 @@ def ou(
 
 def examined(data: Trajectories, drift: list[object], tensor: list[list[object]]) -> Examination:
     generator = Generator.from_sympy(data.names, drift, tensor)
-    cloud = survey(data, standardise=True)
-    return Examination(data, cloud, generator, rows=1, condition=1.0, corrected=False)
+    summary = data_summary(data, standardise=True)
+    return Examination(data, summary, generator, rows=1, condition=1.0, corrected=False)
 
 
 def test_units_of_a_coordinate_change_nothing() -> None:

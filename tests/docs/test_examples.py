@@ -19,7 +19,7 @@ import fish_school
 import sp500_vix
 import wgsindy as wg
 from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics.findings import Axis
+from wgsindy.diagnostics.findings import Limitation
 
 STORED = Path(__file__).parents[2] / "docs" / "tutorials"
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -175,7 +175,7 @@ def test_leverage_is_gone_once_the_days_are_shuffled(days: Any) -> None:
 
 def price_drift_is_claimed(est: wg.WGSINDy) -> bool:
     denied = any(
-        finding.axis is Axis.LOW_SIGNAL and "b1" in finding.fields
+        finding.limitation is Limitation.LOW_SIGNAL and "b1" in finding.fields
         for finding in est.diagnostics_.findings
     )
     return not denied and est.generator_.equations()[0] != "b1 = 0"

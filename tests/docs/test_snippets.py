@@ -11,7 +11,7 @@ import pytest
 
 import wgsindy
 from wgsindy import errors
-from wgsindy.diagnostics.findings import Axis
+from wgsindy.diagnostics.findings import Limitation
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -108,7 +108,7 @@ def test_the_guide_explains_every_warning_of_reading() -> None:
 
 def test_the_guide_explains_every_axis() -> None:
     lines = (DOCS / "howto" / "verdict.md").read_text(encoding="utf-8").splitlines()
-    assert not [axis for axis in Axis if axis and str(axis) not in lines]
+    assert not [axis for axis in Limitation if axis and str(axis) not in lines]
 
 
 def test_the_reference_has_every_public_name() -> None:

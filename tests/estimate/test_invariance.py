@@ -22,7 +22,7 @@ from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.model.simulate import simulate
 from wgsindy.passes import engine
-from wgsindy.passes import summary as survey
+from wgsindy.passes import summary as data_summary
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.terms.library import library
 from wgsindy.zoo.scores import central_grid, relative_error
@@ -162,7 +162,7 @@ def test_chunks_and_threads_do_not_matter(
     name: str, chunk_size: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, base, points = system_data(name), reference(name), system_data(name).states[::50]
-    for module in (survey, smoother, weakform):
+    for module in (data_summary, smoother, weakform):
         monkeypatch.setattr(module, "reduce", partial(engine.reduce, chunk_size=chunk_size))
     found = fit(data, library_of(name), threads=threads)
     assert difference(found.drift(points), base.drift(points)) < ROUNDING

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from test_fit_command import Command, wgsindy, without_pictures  # noqa: F401
 from test_streams import EDGES, QUICK, Paths, assert_same, blocks_of, recordings, streamed
 
+import wgsindy.report.digest as digests
 from wgsindy import Change, Generator, WGSINDy, stream, zoo
 from wgsindy.cli import load as gathering
 from wgsindy.data.arrays import FloatArray
@@ -24,7 +25,6 @@ from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.estimate.likelihood.rival_libraries import Alternative, Fitted, _HalfFramed
 from wgsindy.model.monotone import Look
 from wgsindy.passes.engine import Threads, reduce
-from wgsindy.report import digest as digests
 from wgsindy.report import render_report
 from wgsindy.report.checks.residuals import residuals
 from wgsindy.report.content import Origin
@@ -127,20 +127,20 @@ def test_a_formula_that_jumps_is_no_way_back_even_between_two_pieces() -> None:
 )
 def test_a_formula_is_looked_at_alike_in_pieces(text: str, values: list[int], cut: int) -> None:
     x = np.array(values) / 2
-    whole, parts = (Look(Expression.parse(text, ("x",))) for _ in range(2))
+    whole, partitions = (Look(Expression.parse(text, ("x",))) for _ in range(2))
     whole.add(x)
     for part in (x[:cut], x[cut:]):
         if len(part):
-            parts.add(part)
+            partitions.add(part)
     bad = [v for v in x if (v <= 0 and text in ("log(x)", "sqrt(x)")) or (v == 0 and text == "1/x")]
-    for one in (whole, parts):
+    for one in (whole, partitions):
         assert (one.bad, one.low, one.high) == (len(bad), x.min(), x.max())
         if bad:
             assert one.first_bad == bad[0]
         else:
             one.add_between()
     if not bad:
-        assert whole.is_monotone == parts.is_monotone
+        assert whole.is_monotone == partitions.is_monotone
         turns = x.min() <= 0 <= x.max() and x.min() < x.max()
         if len(set(values)) > 1:
             assert whole.is_monotone == (not turns or text not in ("1/x", "x**2"))
@@ -338,7 +338,7 @@ def test_terms_half_in_a_frame_are_the_terms() -> None:
     data = Trajectories([path + np.array([30.0, -7.0]) for path in oscillator(1)], 0.02)
     fitted = WGSINDy("poly1", "sharp").fit(data).examination_
     plain = library(["1", "x", "y", "x*y", "x**2", "y**2", "sin(x)"]).bind(data.names)
-    framed = _HalfFramed.of(plain, fitted.cloud)
+    framed = _HalfFramed.of(plain, fitted.summary)
     x: FloatArray = data.states[::100]
     np.testing.assert_allclose(framed.values(x) @ framed.from_physical.T, plain.values(x))
     np.testing.assert_allclose(

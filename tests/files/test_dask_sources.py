@@ -110,7 +110,7 @@ def test_nothing_is_computed_all_at_once() -> None:
     array = dask.array.from_array(PATH, chunks=(6, 3)).map_blocks(count, meta=PATH[:0])
     data = stream(array, dt=0.1)
     held.clear()
-    first = next(data.sections(5))
+    first = next(data.windows(5))
     assert len(first) == 5
     assert len(held) <= 2  # of ten chunks
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 
 
-def assert_same(found: Recording, expected: Recording, *, rtol: float = 0.0) -> None:
+def assert_same(found: Dataset, expected: Dataset, *, rtol: float = 0.0) -> None:
     """Steps may differ by ``rtol``, nothing else may."""
     assert found.names == expected.names
     assert found.lengths.tolist() == expected.lengths.tolist()

@@ -24,7 +24,7 @@ from sklearn.base import clone
 
 import wgsindy
 from wgsindy import WGSINDy, cli, recipes, stream, zoo
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, EngineError
 from wgsindy.files import csv_text
@@ -119,7 +119,7 @@ def assert_close(found: dict[str, Any], expected: dict[str, Any], tolerance: flo
     assert found.keys() == expected.keys()
     for name, value in expected.items():
         if name == "fact findings":  # sentences, with rounded figures in them
-            assert [one.axis for one in found[name]] == [one.axis for one in value]
+            assert [one.limitation for one in found[name]] == [one.limitation for one in value]
         elif value is None or "str" in np.asarray(value).dtype.name:
             assert found[name] == value, name
         else:
@@ -138,7 +138,7 @@ class Parcel:
     def __init__(self) -> None:
         self.sizes: dict[str, int] = {}
 
-    def reduce(self, step: Pass[Any], data: Recording, **settings: Any) -> Any:
+    def reduce(self, step: Pass[Any], data: Dataset, **settings: Any) -> Any:
         sent = cloudpickle.dumps(step)
         name = type(step).__name__
         self.sizes[name] = max(len(sent), self.sizes.get(name, 0))
@@ -250,7 +250,7 @@ def test_a_worker_that_dies_in_a_pass_is_survived(engine: Cluster, tmp_path: Pat
 def test_a_merge_that_has_to_run_again_finds_what_it_found() -> None:
     step = MomentPass(DATA)
     job = clusters._Job(step, 512, False, np.geterr(), wgsindy.__version__)
-    totals = [clusters._summed(job, part) for part in DATA.parts(3)]
+    totals = [clusters._summed(job, part) for part in DATA.partitions(3)]
     first, second = (clusters._merged(job, *totals).total for _ in range(2))
     np.testing.assert_equal(vars(second), vars(first))
     assert first.count == DATA.n_increments

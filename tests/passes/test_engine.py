@@ -11,7 +11,7 @@ import pytest
 
 from wgsindy import stream
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.passes.engine import Threads, reduce, watched
 
@@ -113,7 +113,7 @@ def test_threads_share_the_state_of_warnings() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_progress_goes_up_to_the_number_of_increments(threads: int) -> None:
-    data: Recording = recording()
+    data: Dataset = recording()
     seen: list[tuple[int, int]] = []
     with watched(lambda done, total: seen.append((done, total))):
         reduce(StartPass(), data, engine=Threads(threads), chunk_size=16)

@@ -20,10 +20,10 @@ from matplotlib.figure import Figure
 from wgsindy import Generator, Trajectories, WGSINDy, zoo
 from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics import Diagnostics, Examination, diagnose
-from wgsindy.diagnostics.findings import Axis, Finding, weak_fields
+from wgsindy.diagnostics.findings import Finding, Limitation, weak_fields
 from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
 from wgsindy.model.change_of_variables import Change
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy.report import render_report, write_report
 from wgsindy.report.checks.autocorrelation import autocorrelation
 from wgsindy.report.checks.residuals import residuals
@@ -224,7 +224,7 @@ def test_the_summary_and_every_finding_with_its_advice_are_on_the_page() -> None
     cards = findings_of(text)
     assert len(cards) == len(fitted.diagnostics_.findings) == 2
     for card, finding in zip(cards, fitted.diagnostics_.findings, strict=True):
-        assert finding.axis[1:] in card
+        assert finding.limitation[1:] in card
         assert finding.sentence[1:] in card
         assert finding.advice in card
         assert [f"<mi>b</mi><mn>{name[1:]}</mn>" in card for name in finding.fields] == [True]
@@ -240,15 +240,15 @@ def test_what_the_fit_allows_for_is_marked_and_kept_from_becoming_markup(
 ) -> None:
     fitted, data = line
     found = (
-        Finding(Axis.NOISE, ("a11",), "<b>one</b>", "Do <i>this</i>.", mended=True),
-        Finding(Axis.COVERAGE, ("b1",), "the two", "Do that."),
+        Finding(Limitation.NOISE, ("a11",), "<b>one</b>", "Do <i>this</i>.", handled=True),
+        Finding(Limitation.COVERAGE, ("b1",), "the two", "Do that."),
     )
     worried = replace(fitted.diagnostics_, findings=found)
-    mended, open_one = findings_of(render_report(fitted.generator_, data, worried, ORIGIN))
-    assert "the fit allows for it" in mended
-    assert "&lt;b&gt;one&lt;/b&gt;" in mended
-    assert "&lt;i&gt;this&lt;/i&gt;" in mended
-    assert "<strong>Observation noise</strong>" in mended
+    handled, open_one = findings_of(render_report(fitted.generator_, data, worried, ORIGIN))
+    assert "the fit allows for it" in handled
+    assert "&lt;b&gt;one&lt;/b&gt;" in handled
+    assert "&lt;i&gt;this&lt;/i&gt;" in handled
+    assert "<strong>Observation noise</strong>" in handled
     assert "the fit allows for it" not in open_one
     assert "The two" in open_one
 
@@ -359,7 +359,7 @@ def test_a_drift_that_is_not_identified_has_no_colours(
     demo: tuple[WGSINDy, Trajectories], line: tuple[WGSINDy, Trajectories], demo_text: str
 ) -> None:
     def weakened(case: tuple[WGSINDy, Trajectories], field: str) -> str:
-        found = (Finding(Axis.LOW_SIGNAL, (field,), "weak", "Observe for longer."),)
+        found = (Finding(Limitation.LOW_SIGNAL, (field,), "weak", "Observe for longer."),)
         worried = replace(case[0].diagnostics_, findings=found)
         return render_report(case[0].generator_, case[1], worried, ORIGIN)
 
@@ -377,10 +377,10 @@ def test_a_drift_that_is_not_identified_has_no_colours(
 
 
 def test_a_weak_field_is_one_that_the_fit_does_not_allow_for() -> None:
-    weak = Finding(Axis.LOW_SIGNAL, ("b2",), "weak", "Observe for longer.")
-    other = Finding(Axis.COVERAGE, ("b1",), "seen once", "Observe for longer.")
+    weak = Finding(Limitation.LOW_SIGNAL, ("b2",), "weak", "Observe for longer.")
+    other = Finding(Limitation.COVERAGE, ("b1",), "seen once", "Observe for longer.")
     assert weak_fields([weak, other]) == {"b2"}
-    assert weak_fields([weak._replace(mended=True), other]) == set()
+    assert weak_fields([weak._replace(handled=True), other]) == set()
 
 
 def test_figures_of_a_fit_mark_what_is_not_identified(
@@ -661,9 +661,11 @@ def test_outlines_of_ellipses_satisfy_their_equation() -> None:
 
 def examined(generator: Generator, data: Trajectories) -> Diagnostics:
     """The facts about any generator."""
-    cloud = survey(data, standardise=True)
+    summary = data_summary(data, standardise=True)
     return diagnose(
-        Examination(data, cloud, generator, rows=data.n_increments, condition=1.0, corrected=False)
+        Examination(
+            data, summary, generator, rows=data.n_increments, condition=1.0, corrected=False
+        )
     )
 
 

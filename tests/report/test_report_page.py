@@ -227,10 +227,10 @@ def test_the_cards_tell_what_to_do_on_every_screen(
             assert size_of(summary) > 1.25 * size_of(cards.first)
             shown = cards.all_inner_texts()
             for text, finding in zip(shown, diagnostics.findings, strict=True):
-                assert str(finding.axis).lower() in text.lower()
+                assert str(finding.limitation).lower() in text.lower()
                 assert finding.sentence[1:] in text
                 assert finding.advice in text
-                assert ("the fit allows for it" in text) == finding.mended
+                assert ("the fit allows for it" in text) == finding.handled
             boxes = [card.bounding_box() for card in cards.all()]
             columns = {round(box["x"]) for box in boxes if box}
             assert len(columns) == (2 if size is DESKTOP else 1)

@@ -17,7 +17,7 @@ from wgsindy.estimate.likelihood.stages import recover_sharp
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.estimator import WGSINDy
 from wgsindy.model.generator import Generator
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import SHARP, Recipe
 from wgsindy.terms.library import library
 from wgsindy.zoo.scores import compare
@@ -124,8 +124,8 @@ def squared_errors() -> float:
         for n in range(600):
             x[:, n + 1] = 0.99 * x[:, n] + 0.1 * rng.normal(size=(8, 1))
         data = Trajectories(list(x + np.sqrt(0.02) * rng.normal(size=x.shape)), 0.01)
-        basis, cloud = library("poly1").bind(data.names), survey(data, standardise=True)
-        bars = recover_sharp(data, basis, cloud, CORRECTED, given=given).uncertainty
+        basis, summary = library("poly1").bind(data.names), data_summary(data, standardise=True)
+        bars = recover_sharp(data, basis, summary, CORRECTED, given=given).uncertainty
         off = bars.drift[0] - truth
         total += float(off @ np.linalg.solve(bars.drift_covariance[0, :, 0], off))
     return total

@@ -14,7 +14,7 @@ from scipy.linalg import solve_continuous_lyapunov
 from wgsindy import zoo
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import DIGITS_INSIDE_TERMS, LONGEST_LINE
-from wgsindy.zoo import Axis
+from wgsindy.zoo import Limitation
 
 ALL = zoo.names(variants=True)
 # The paper's text is not part of the repository; it lies beside some checkouts.
@@ -103,19 +103,19 @@ def test_whatever_is_not_a_clean_pass_names_its_limit(name: str) -> None:
     else:
         # The spanning libraries remove the limit of their twins.
         expected = family != "Spanning libraries"
-    assert bool(system.axis) == expected
+    assert bool(system.limitation) == expected
 
 
 def test_every_axis_is_some_systems_limit() -> None:
     # What can go wrong with a recording of any system is not the limit of one.
-    of_recordings = {Axis.NOISE, Axis.JUMPS, Axis.DISAGREEMENT}
-    assert {zoo.get(name).axis for name in ALL} == set(Axis) - of_recordings
+    of_recordings = {Limitation.NOISE, Limitation.JUMPS, Limitation.DISAGREEMENT}
+    assert {zoo.get(name).limitation for name in ALL} == set(Limitation) - of_recordings
 
 
 def test_a_twin_has_its_own_limit() -> None:
     """`replace` hands on the axis of the original, which would be the wrong one here."""
     found = {
-        name: str(zoo.get(name).axis)
+        name: str(zoo.get(name).limitation)
         for name in ("near_boundary_heston", "near_singular", "too_large_dt", "bad_coverage")
     }
     assert found == {

@@ -14,7 +14,7 @@ from wgsindy.errors import OutputError
 
 if TYPE_CHECKING:
     from wgsindy.data.trajectories import Trajectories
-    from wgsindy.fit import Outcome
+    from wgsindy.estimate.fit import Outcome
     from wgsindy.zoo import System
 
 CsvOption = Annotated[
@@ -37,7 +37,7 @@ def demo(
         _write_data(csv)
         return
     from wgsindy import zoo
-    from wgsindy.fit import fit_recording
+    from wgsindy.estimate.fit import fit_recording
     from wgsindy.zoo.demo import DEMO_SYSTEM, demo_data
 
     system, data = zoo.get(DEMO_SYSTEM), demo_data()

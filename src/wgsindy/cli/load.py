@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from wgsindy.errors import DataError
 
 if TYPE_CHECKING:
-    from wgsindy.data.dataset import Recording
+    from wgsindy.data.dataset import Dataset
     from wgsindy.files import Note
 
 STDIN = "-"
@@ -28,7 +28,7 @@ MENDING = ("unit", "time_unit", "time_format", "variable", "value", "missing", "
 class Gathered:
     """Data, what was found on the way to them, and warnings that have no note."""
 
-    data: Recording
+    data: Dataset
     notes: tuple[Note, ...]
     seen: tuple[warnings.WarningMessage, ...] = ()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wgsindy.cli.console import passes, say, say_indented, say_unbroken, stage
 
 if TYPE_CHECKING:
-    from wgsindy.data.dataset import Recording
+    from wgsindy.data.dataset import Dataset
     from wgsindy.diagnostics import Diagnostics
     from wgsindy.model.change_of_variables import Change
     from wgsindy.model.generator import Generator
@@ -43,7 +43,7 @@ class Outcome:
     heading: str
     remarks: tuple[Remark, ...]
     changes: tuple[Change, ...]
-    data: Recording
+    data: Dataset
     fitted: Generator
     generator: Generator
     diagnostics: Diagnostics
@@ -103,7 +103,7 @@ def tell(outcome: Outcome, folder: Path, files: Sequence[str]) -> None:
     say("")
     say(outcome.diagnostics.summary)
     for finding in outcome.diagnostics.findings:
-        say_indented(f"{finding.axis}: {finding.sentence} {finding.advice}")
+        say_indented(f"{finding.limitation}: {finding.sentence} {finding.advice}")
     say("")
     say_unbroken(f"Wrote {', '.join(name for name in files if name != REPORT)} to {folder}/")
     say_unbroken(f"Open {folder / REPORT} in a browser.")
@@ -128,10 +128,11 @@ def as_json(outcome: Outcome, folder: Path, files: Iterable[str]) -> dict[str, A
         "notes": [remark._asdict() for remark in outcome.remarks],
         **_model(outcome.generator),
         "verdict": diagnostics.verdict,
-        "axis": str(diagnostics.axis),
+        "limitation": str(diagnostics.limitation),
         "summary": diagnostics.summary,
         "findings": [
-            finding._asdict() | {"axis": str(finding.axis)} for finding in diagnostics.findings
+            finding._asdict() | {"limitation": str(finding.limitation)}
+            for finding in diagnostics.findings
         ],
         "files": {name: str(folder / name) for name in files},
     }

@@ -10,7 +10,7 @@ from wgsindy.cli.load import Gathered
 from wgsindy.cli.output import Outcome, Remark
 
 if TYPE_CHECKING:
-    from wgsindy.data.dataset import Recording
+    from wgsindy.data.dataset import Dataset
     from wgsindy.model.change_of_variables import Change
     from wgsindy.model.generator import Generator
 
@@ -26,11 +26,11 @@ def fitted(
 ) -> Outcome:
     """Fit what was read, in the coordinates asked for, and map the result back.
 
-    ``options`` are those of :func:`wgsindy.fit.fit_recording`.
+    ``options`` are those of :func:`wgsindy.estimate.fit.fit_recording`.
     """
-    from wgsindy.fit import fit_recording
+    from wgsindy.estimate.fit import fit_recording
 
-    measured: Recording = found.data.thinned(every)
+    measured: Dataset = found.data.thinned(every)
     data = measured
     applied: list[Change] = []
     for text in changes:
@@ -54,7 +54,7 @@ def fitted(
     )
 
 
-def changed(text: str, data: Recording) -> tuple[Change, Recording]:
+def changed(text: str, data: Dataset) -> tuple[Change, Dataset]:
     """Read a change of states and apply it."""
     from wgsindy.model.change_of_variables import Change
 
@@ -62,7 +62,7 @@ def changed(text: str, data: Recording) -> tuple[Change, Recording]:
     return change, change.apply(data)
 
 
-def _heading(source: str, data: Recording, every: int) -> str:
+def _heading(source: str, data: Dataset, every: int) -> str:
     count = len(data)
     thinning = "" if every == 1 else f", one sample in {every} kept"
     return (

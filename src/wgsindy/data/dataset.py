@@ -20,7 +20,7 @@ from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
 from wgsindy.errors import DataError
 
 CHUNK_SIZE = 4096  # 64 kernels at so many samples are 2 MiB, beside which calls cost little
-SECTION_SIZE = 32_768  # samples: few enough to be held, enough to be worth handing over
+WINDOW_SIZE = 32_768  # samples: few enough to be held, enough to be worth handing over
 LOOK_AHEAD = 2  # samples behind a section: the end of its last increment, and of the one after
 
 
@@ -49,7 +49,7 @@ class Chunk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Section:
+class Window:
     """Samples at ``m`` neighbouring places, the first of them at ``place``, and a look ahead.
 
     ``states (m + a, d)`` and ``trajectory (m + a,)`` with ``a`` = 1 or 2 samples that come after,
@@ -65,13 +65,13 @@ class Section:
     def __len__(self) -> int:
         return len(self.steps)
 
-    def sections(self, size: int, *, first: int, last: int) -> Iterator[Section]:
+    def windows(self, size: int, *, first: int, last: int) -> Iterator[Window]:
         """Cut the places ``first`` to ``last`` (not included) into sections of ``size``."""
         end = min(last, self.place + len(self))
         for start in range(first, end, size):
             low, high = start - self.place, min(start + size, end) - self.place
             ahead = slice(low, high + LOOK_AHEAD)
-            yield Section(start, self.states[ahead], self.trajectory[ahead], self.steps[low:high])
+            yield Window(start, self.states[ahead], self.trajectory[ahead], self.steps[low:high])
 
     def chunks(self, size: int, *, following: bool = False) -> Iterator[Chunk]:
         """Cut into chunks of at most ``size`` samples; those without an increment are left out."""
@@ -108,12 +108,12 @@ class Section:
 class Excerpt(Protocol):
     """Whatever has the sections of some neighbouring places."""
 
-    def sections(self, size: int, *, first: int, last: int) -> Iterator[Section]:
+    def windows(self, size: int, *, first: int, last: int) -> Iterator[Window]:
         """Yield the places ``first`` to ``last`` (not included) in sections of ``size``."""
         ...
 
 
-class Recording(ABC):
+class Dataset(ABC):
     """Sample paths of one ``d``-dimensional process, in memory or not.
 
     Every stage of a fit uses these names and no others.
@@ -142,9 +142,9 @@ class Recording(ABC):
         """The first state of all, ``(d,)``."""
 
     @abstractmethod
-    def sections(
-        self, size: int = SECTION_SIZE, *, first: int = 0, last: int | None = None
-    ) -> Iterator[Section]:
+    def windows(
+        self, size: int = WINDOW_SIZE, *, first: int = 0, last: int | None = None
+    ) -> Iterator[Window]:
         """Yield the places ``first`` to ``last`` (not included) in sections of ``size``, in order.
 
         The last place of all has no increment and is in no section.
@@ -158,15 +158,15 @@ class Recording(ABC):
         """
 
     @abstractmethod
-    def subset(self, indices: Sequence[int]) -> Recording:
+    def subset(self, indices: Sequence[int]) -> Dataset:
         """Return the trajectories at ``indices``."""
 
     @abstractmethod
-    def thinned(self, every: int) -> Recording:
+    def thinned(self, every: int) -> Dataset:
         """Keep the first sample of each trajectory and every ``every``-th after it."""
 
     @abstractmethod
-    def replaced(self, name: str, new: str, values: Values) -> Recording:
+    def replaced(self, name: str, new: str, values: Values) -> Dataset:
         """Return the data with the coordinate ``name`` replaced by ``new``, a function of it."""
 
     @property
@@ -203,13 +203,13 @@ class Recording(ABC):
 
         No increment spans two trajectories, and none is lost between two chunks.
         """
-        return Part(self, 0, self.n_samples - 1).chunks(size, following=following)
+        return Partition(self, 0, self.n_samples - 1).chunks(size, following=following)
 
     def states_in_turn(self) -> Iterator[FloatArray]:
         """Yield all states in order, each once, ``(n, d)`` at a time."""
-        for section in self.sections():
-            yield section.states[: len(section)]
-        yield section.states[len(section) : len(section) + 1]  # the last one has no increment
+        for window in self.windows():
+            yield window.states[: len(window)]
+        yield window.states[len(window) : len(window) + 1]  # the last one has no increment
 
     def sample(self, most: int) -> FloatArray:
         """States at which every k-th step begins, ``(n, d)``, however the data are stored.
@@ -220,7 +220,7 @@ class Recording(ABC):
         found = [chunk.states[-chunk.start % every :: every].copy() for chunk in self.chunks()]
         return frozen(np.concatenate(found))
 
-    def parts(self, count: int) -> list[Part]:
+    def partitions(self, count: int) -> list[Partition]:
         """Cut into at most ``count`` parts of about equal size, each to be summed elsewhere.
 
         The chunks of all parts are the chunks of the whole.
@@ -229,11 +229,11 @@ class Recording(ABC):
             raise DataError(f"the number of parts must be at least 1, got {count}.")
         places = self.n_samples - 1
         edges = [places * k // count for k in range(count + 1)]
-        return [Part(self, first, last) for first, last in pairwise(edges) if first < last]
+        return [Partition(self, first, last) for first, last in pairwise(edges) if first < last]
 
 
 @dataclass(frozen=True)
-class Part:
+class Partition:
     """The chunks of ``data`` that begin at the places ``first`` to ``last`` (not included).
 
     A part of data on disk is a description of where they are: small, and good on another machine
@@ -246,11 +246,11 @@ class Part:
 
     def chunks(self, size: int = CHUNK_SIZE, *, following: bool = False) -> Iterator[Chunk]:
         """Yield the chunks of the part in order."""
-        for section in self.sections(size, max(1, SECTION_SIZE // size)):
-            yield from section.chunks(size, following=following)
+        for window in self.windows(size, max(1, WINDOW_SIZE // size)):
+            yield from window.chunks(size, following=following)
 
-    def sections(self, size: int, chunks: int) -> Iterator[Section]:
+    def windows(self, size: int, chunks: int) -> Iterator[Window]:
         """Yield the sections of so many ``chunks`` of ``size`` samples that begin in the part."""
         first, last = (-(-place // size) * size for place in (self.first, self.last))
         if first < last:
-            yield from self.data.sections(size * chunks, first=first, last=last)
+            yield from self.data.windows(size * chunks, first=first, last=last)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
-from wgsindy.data.dataset import LOOK_AHEAD, SECTION_SIZE, Recording, Section, Values
+from wgsindy.data.dataset import LOOK_AHEAD, WINDOW_SIZE, Dataset, Values, Window
 from wgsindy.data.source import (
     Piece,
     ReplacedShard,
@@ -24,7 +24,7 @@ from wgsindy.data.trajectories import check_every, checked_names, too_thin
 from wgsindy.errors import DataError, NotEnoughDataError, ShortPiecesWarning
 
 
-class Stream(Recording):
+class Stream(Dataset):
     """Trajectories that stay where they are; a fit takes them like :class:`Trajectories`.
 
     Samples of one id that follow each other are one trajectory, whatever blocks they come in. A
@@ -105,7 +105,7 @@ class Stream(Recording):
     @cached_property
     def first_state(self) -> FloatArray:
         """The first state of all, ``(d,)``."""
-        return frozen(next(self.sections(1)).states[0])
+        return frozen(next(self.windows(1)).states[0])
 
     def subset(self, indices: Sequence[int]) -> Stream:
         """Return the trajectories at ``indices``, which must ascend: a stream has one order.
@@ -172,10 +172,10 @@ class Stream(Recording):
         # Each run keeps its first sample, and so its number.
         return thin._with(self._runs[self._lengths > every])
 
-    def sections(
-        self, size: int = SECTION_SIZE, *, first: int = 0, last: int | None = None
-    ) -> Iterator[Section]:
-        """Yield neighbouring samples, ``size`` at a time; see :class:`Recording`.
+    def windows(
+        self, size: int = WINDOW_SIZE, *, first: int = 0, last: int | None = None
+    ) -> Iterator[Window]:
+        """Yield neighbouring samples, ``size`` at a time; see :class:`Dataset`.
 
         Raises
         ------
@@ -184,7 +184,7 @@ class Stream(Recording):
         """
         end = self.n_samples - 1 if last is None else min(last, self.n_samples - 1)
         if first < end:
-            yield from self.excerpt(first, end).sections(size, first=first, last=end)
+            yield from self.excerpt(first, end).windows(size, first=first, last=end)
 
     def excerpt(self, first: int, last: int) -> StreamExcerpt:
         """Return where the samples at the places ``first`` to ``last`` (not included) are."""
@@ -230,7 +230,7 @@ class StreamExcerpt:
     path_dt: FloatArray
     rows: int
 
-    def sections(self, size: int, *, first: int, last: int) -> Iterator[Section]:
+    def windows(self, size: int, *, first: int, last: int) -> Iterator[Window]:
         """Yield neighbouring samples, ``size`` at a time.
 
         Raises
@@ -248,7 +248,7 @@ class StreamExcerpt:
                 if piece is None:
                     raise _changed(self.rows)
                 held.append(piece)
-            yield held.section(start, stop, self.path_dt, self.first_number)
+            yield held.window(start, stop, self.path_dt, self.first_number)
 
     def _pieces(self) -> Iterator[Piece]:
         """Yield the samples from ``place`` on, with the numbers of trajectories as runs."""
@@ -284,7 +284,7 @@ class _Held:
         self._pieces.append(piece)
         self.end += len(piece.states)
 
-    def section(self, start: int, stop: int, path_dt: FloatArray, first_number: int) -> Section:
+    def window(self, start: int, stop: int, path_dt: FloatArray, first_number: int) -> Window:
         """Return the places ``start`` to ``stop``, and forget what is before.
 
         ``path_dt`` are the steps of the trajectories from ``first_number`` on.
@@ -306,7 +306,7 @@ class _Held:
             steps = steps_of(times)[: stop - start]
         states = states.view()
         states.flags.writeable = False  # it may be the caller's own
-        return Section(start, states, trajectory, steps)
+        return Window(start, states, trajectory, steps)
 
     def _forget(self, start: int) -> None:
         while self._pieces and self.start + len(self._pieces[0].states) <= start:

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import FloatArray, IntArray, frozen
-from wgsindy.data.dataset import LOOK_AHEAD, SECTION_SIZE, Recording, Section, Values
+from wgsindy.data.dataset import LOOK_AHEAD, WINDOW_SIZE, Dataset, Values, Window
 from wgsindy.errors import DataError, NotEnoughDataError
 
 
-class Trajectories(Recording):
+class Trajectories(Dataset):
     """Immutable sample paths of one ``d``-dimensional process.
 
     Parameters
@@ -182,20 +182,20 @@ class Trajectories(Recording):
         assert self._path_dt is not None
         return np.full(last - first - 1, self._path_dt[index])
 
-    def sections(
-        self, size: int = SECTION_SIZE, *, first: int = 0, last: int | None = None
-    ) -> Iterator[Section]:
-        """Yield neighbouring samples, ``size`` at a time; see :class:`Recording`."""
+    def windows(
+        self, size: int = WINDOW_SIZE, *, first: int = 0, last: int | None = None
+    ) -> Iterator[Window]:
+        """Yield neighbouring samples, ``size`` at a time; see :class:`Dataset`."""
         end = self.n_samples - 1 if last is None else min(last, self.n_samples - 1)
         for start in range(first, end, size):
             stop = min(start + size, end)
             yield self._section(start, stop)
 
-    def excerpt(self, first: int, last: int) -> Section:
+    def excerpt(self, first: int, last: int) -> Window:
         """Return the samples at the places ``first`` to ``last`` (not included)."""
         return self._section(first, min(last, self.n_samples - 1))
 
-    def _section(self, start: int, stop: int) -> Section:
+    def _section(self, start: int, stop: int) -> Window:
         ahead = min(stop + LOOK_AHEAD, self.n_samples)
         low, high = np.searchsorted(self._offsets, [start, ahead - 1], side="right") - 1
         edges: IntArray = np.clip(self._offsets[low : high + 2], start, ahead)
@@ -205,7 +205,7 @@ class Trajectories(Recording):
         else:
             assert self._path_dt is not None
             steps = self._path_dt[trajectory[: stop - start]]
-        return Section(start, self._states[start:ahead], trajectory, steps)
+        return Window(start, self._states[start:ahead], trajectory, steps)
 
 
 def check_every(every: Any) -> None:

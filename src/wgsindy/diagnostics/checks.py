@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray
-from wgsindy.diagnostics.findings import Axis, Finding
+from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Examination
 from wgsindy.model import tensor
 from wgsindy.model.linear_form import field_names
@@ -58,7 +58,7 @@ def findings(seen: Examination) -> tuple[Finding, ...]:
         low_signal,
     )
     found = [finding for check in checks for finding in check(seen)]
-    return tuple(sorted(found, key=lambda finding: finding.mended))
+    return tuple(sorted(found, key=lambda finding: finding.handled))
 
 
 def _names(seen: Examination, chosen: BoolArray) -> str:
@@ -84,16 +84,16 @@ def _quiet(seen: Examination) -> BoolArray:
 
 def stalled(seen: Examination) -> Iterator[Finding]:
     """Exact repeats: a sensor that hangs, or padding."""
-    share = seen.cloud.repeated / seen.data.n_increments
+    share = seen.summary.repeated / seen.data.n_increments
     if share > REPEATED:
         dropped = seen.fitted is not None
         yield Finding(
-            Axis.STALLED,
+            Limitation.STALLED,
             (),
-            f"{seen.cloud.repeated} samples ({share:.1%}) repeat the one before them exactly"
+            f"{seen.summary.repeated} samples ({share:.1%}) repeat the one before them exactly"
             + ("; they are left out of the fit." if dropped else "."),
             "Look for a sensor that hangs, for padding, or for a state stuck at a limit.",
-            mended=dropped,
+            handled=dropped,
         )
 
 
@@ -106,7 +106,7 @@ def observation_noise(seen: Examination) -> Iterator[Finding]:
         # One covariance is subtracted everywhere: too much where the noise depends on the state.
         broken = seen.corrected and seen.fitted is not None and seen.fitted.fit.clipped > CLIPPED
         yield Finding(
-            Axis.NOISE,
+            Limitation.NOISE,
             _variances(seen, noisy),
             f"neighbouring steps of {_names(seen, noisy)} take each other back (correlation "
             f"{worst:.2f}): the observation adds noise of its own, which inflates the tensor"
@@ -116,7 +116,7 @@ def observation_noise(seen: Examination) -> Iterator[Finding]:
             if broken
             else "Fit with the noise correction (recipe='sharp-noise', --noise-correction), or "
             "keep every few samples only (--every 5); compare both.",
-            mended=seen.corrected and not broken,
+            handled=seen.corrected and not broken,
         )
 
 
@@ -124,13 +124,13 @@ def degenerate(seen: Examination) -> Iterator[Finding]:
     """Coordinates without noise of their own."""
     for name in (seen.data.names[p] for p in np.flatnonzero(_quiet(seen))):
         yield Finding(
-            Axis.DEGENERATE,
+            Limitation.DEGENERATE,
             (),
             f"{name} has no noise of its own: its residuals are what the other coordinates and "
             "the drift leave within a step, so its row of the tensor is set to zero.",
             "Read its equation as an exact one. If it should have noise, check its units and "
             "whether it was smoothed.",
-            mended=True,
+            handled=True,
         )
 
 
@@ -139,13 +139,13 @@ def near_singular(seen: Examination) -> Iterator[Finding]:
     share = seen.residuals.singular / max(seen.residuals.samples, 1)
     if share > TYPICAL:
         yield Finding(
-            Axis.NEAR_SINGULAR,
+            Limitation.NEAR_SINGULAR,
             tuple(field_names(seen.data.dimension)[1]),
             f"at {share:.0%} of the samples the noises are correlated so strongly that some "
             "combination of the coordinates has almost none.",
             "Small errors of the tensor become large in its inverse. Fit that combination as a "
             "coordinate of its own.",
-            mended=seen.fitted is not None,
+            handled=seen.fitted is not None,
         )
 
 
@@ -160,7 +160,7 @@ def boundary(seen: Examination) -> Iterator[Finding]:
     if crowded.any():
         worst = int(np.argmax(np.where(crowded, np.maximum(low, edge), 0.0)))
         yield Finding(
-            Axis.BOUNDARY,
+            Limitation.BOUNDARY,
             _drifts(seen, crowded),
             f"the samples crowd at a boundary: at {low[worst]:.0%} of them "
             f"{seen.data.names[worst]} has less than a twentieth of its mean noise, and "
@@ -174,7 +174,7 @@ def coverage(seen: Examination) -> Iterator[Finding]:
     """One transient, seen once."""
     if seen.shift > ELSEWHERE:
         yield Finding(
-            Axis.COVERAGE,
+            Limitation.COVERAGE,
             tuple(field_names(seen.data.dimension)[0]),
             f"the second halves of the trajectories lie {seen.shift:.1f} standard deviations from "
             "the first: the data are one passage from one place to another, and neither is seen "
@@ -191,7 +191,7 @@ def large_step(seen: Examination) -> Iterator[Finding]:
         thinning = seen.residuals.thinning
         changes = np.abs(thinning[np.isfinite(thinning)])
         yield Finding(
-            Axis.LARGE_STEP,
+            Limitation.LARGE_STEP,
             tuple(field_names(seen.data.dimension)[0]),
             f"within one step of {seen.data.mean_dt:.3g} the drift changes by more than a tenth at "
             f"{share:.0%} of the samples"
@@ -211,7 +211,7 @@ def missing_terms(seen: Examination) -> Iterator[Finding]:
     if rival is not None and rival.is_preferred:
         formulas = "; ".join(f"{name}: {', '.join(terms)}" for name, terms in rival.chosen.items())
         yield Finding(
-            Axis.MISSING_TERMS,
+            Limitation.MISSING_TERMS,
             tuple(rival.chosen),
             f"with {rival.name} in the library the data would have other equations ({formulas}), "
             f"preferred by {rival.nats:.0f} nats.",
@@ -232,7 +232,7 @@ def _wrong_tensor(seen: Examination) -> Iterator[Finding]:
         faults = [f"residuals vary {worst:.2g} times as much as it says"] * bool(wrong.any())
         faults += [f"at {clipped:.0%} of the samples its formula is not positive"] * (clipped > 0)
         yield Finding(
-            Axis.MISSING_TERMS,
+            Limitation.MISSING_TERMS,
             _variances(seen, wrong),
             f"the tensor does not fit: {', and '.join(faults)}.",
             "Use a library that can follow the noise (a higher degree, square roots), or a "
@@ -247,7 +247,7 @@ def hidden(seen: Examination) -> Iterator[Finding]:
     if lasting.any():
         worst = int(np.argmax(np.where(lasting, errors, 0.0)))
         yield Finding(
-            Axis.HIDDEN,
+            Limitation.HIDDEN,
             _drifts(seen, lasting),
             f"what the drift leaves of {_names(seen, lasting)} has a memory: summed over many "
             f"steps it varies {1 + excess[worst]:.2g} times as much as independent residuals "
@@ -265,7 +265,7 @@ def jumps(seen: Examination) -> Iterator[Finding]:
     if heavy.any():
         worst = float(left.kurtosis[heavy].max())
         yield Finding(
-            Axis.JUMPS,
+            Limitation.JUMPS,
             _variances(seen, heavy),
             f"residuals of {_names(seen, heavy)} have heavier tails than Gaussian noise (excess "
             f"kurtosis {worst:.2g}): jumps, outliers, or noise whose strength is not observed.",
@@ -293,7 +293,7 @@ def disagreement(seen: Examination) -> Iterator[Finding]:
             for ratio in there[:1]
         ]
         yield Finding(
-            Axis.DISAGREEMENT,
+            Limitation.DISAGREEMENT,
             (),
             f"trajectory {number} (of {len(seen.data)}, counted from 0) does not fit the others: "
             f"{', '.join(faults)}. Without it the drift is {change:.0%} larger or smaller.",
@@ -314,7 +314,7 @@ def low_signal(seen: Examination) -> Iterator[Finding]:
         if empty and signal < needed:
             longer = max((needed / max(signal, 0.1)) ** 2, 1.5)
             yield Finding(
-                Axis.LOW_SIGNAL,
+                Limitation.LOW_SIGNAL,
                 (name,),
                 f"the drift of {data.names[p]} is not identified: within {data.total_time:.3g} "
                 f"units of time its strongest term stands {signal:.1f} standard errors out of the "
@@ -324,7 +324,7 @@ def low_signal(seen: Examination) -> Iterator[Finding]:
             )
         elif empty or error > LARGE_ERROR or whole[p] < LEAST_SIGNAL:
             yield Finding(
-                Axis.LOW_SIGNAL,
+                Limitation.LOW_SIGNAL,
                 (name,),
                 f"the drift of {data.names[p]} is hardly identified: within {data.total_time:.3g} "
                 f"units of time the whole of it stands {whole[p]:.1f} standard errors out of the "

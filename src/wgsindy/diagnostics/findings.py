@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 Verdict = Literal["identified", "partly identified", "not identified", "not assessed"]
 
 
-class Axis(StrEnum):
+class Limitation(StrEnum):
     """What stands between the data and a full recovery; empty where nothing does."""
 
     NONE = ""
@@ -34,14 +34,14 @@ class Finding(NamedTuple):
     what to do. ``mended`` if the fit has allowed for it, so that the verdict need not.
     """
 
-    axis: Axis
+    limitation: Limitation
     fields: tuple[str, ...]
     sentence: str
     advice: str
-    mended: bool = False
+    handled: bool = False
 
 
 def weak_fields(found: Iterable[Finding]) -> frozenset[str]:
     """Drift components that do not stand out of the noise, by their names."""
-    weak = (one for one in found if one.axis == Axis.LOW_SIGNAL and not one.mended)
+    weak = (one for one in found if one.limitation == Limitation.LOW_SIGNAL and not one.handled)
     return frozenset(name for one in weak for name in one.fields)

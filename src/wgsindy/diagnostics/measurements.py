@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
 from wgsindy.diagnostics.stationarity import Halves, HalvesPass
 from wgsindy.estimate.likelihood.rival_libraries import Alternative, Fitted
@@ -17,7 +17,7 @@ from wgsindy.model import readouts
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SERIAL, Engine, reduce
 from wgsindy.passes.pair import Both
-from wgsindy.passes.summary import Cloud
+from wgsindy.passes.summary import DataSummary
 
 WORST_COVERED = 0.05  # share of the samples
 MOST_POINTS = 2000  # of the data at which fields are compared
@@ -32,8 +32,8 @@ class Examination:
     linear systems.
     """
 
-    data: Recording
-    cloud: Cloud
+    data: Dataset
+    summary: DataSummary
     generator: Generator
     rows: int
     condition: float
@@ -49,7 +49,7 @@ class Examination:
     @cached_property
     def _sums(self) -> tuple[Residuals, Halves]:
         left = ResidualPass(
-            self.generator, self.cloud, len(self.data), self.noise_level, self.jitter
+            self.generator, self.summary, len(self.data), self.noise_level, self.jitter
         )
         step = Both(left, HalvesPass(self.data))
         return reduce(step, self.data, engine=self.engine, chunk_size=CHUNK)
@@ -61,7 +61,7 @@ class Examination:
         Increments are no measure of it where they are mostly drift, nor is a formula that explodes
         at some state: the smaller of both. Increments alone where the fit finds no noise.
         """
-        increments = self.cloud.variation * self.cloud.frame.scale**2
+        increments = self.summary.variation * self.summary.frame.scale**2
         fitted = readouts.fluctuation(self.generator.diffusion(self.points)).mean(axis=0)
         return np.where(fitted > 0, np.minimum(fitted, increments), increments)
 
@@ -70,7 +70,7 @@ class Examination:
         """Variance of noise of the observation that the fit allows for, ``(d,)``."""
         if not self.corrected:
             return np.zeros(self.data.dimension)
-        generator, scale = self.generator, self.cloud.region.scale
+        generator, scale = self.generator, self.summary.region.scale
 
         def mean(states: FloatArray, dt: FloatArray) -> FloatArray:
             return np.asarray(generator.drift(states) * dt[:, None] / scale)
@@ -114,7 +114,7 @@ class Examination:
         if not active.any():
             return 0.0
         halves = self._sums[1]
-        scale = self.cloud.region.scale[active]
+        scale = self.summary.region.scale[active]
         spread = halves.covariance[:, active][:, :, active].sum(axis=0) / 2
         spread /= np.outer(scale, scale)
         apart = np.subtract(*halves.mean[:, active]) / scale

@@ -17,7 +17,7 @@ from wgsindy.data.dataset import Chunk
 from wgsindy.data.runs import Runs
 from wgsindy.model import readouts
 from wgsindy.model.generator import Generator
-from wgsindy.passes.summary import Cloud
+from wgsindy.passes.summary import DataSummary
 
 # Steps over which residuals are summed. Memory that lasts longer than the longest is taken for
 # drift, and shorter memory shows better in the shorter ones.
@@ -176,7 +176,7 @@ class ResidualPass:
     """
 
     generator: Generator
-    cloud: Cloud
+    summary: DataSummary
     n_trajectories: int
     level: FloatArray
     jitter: FloatArray
@@ -256,12 +256,12 @@ class ResidualPass:
     def _add_places(
         self, total: Residuals, seen: Chunk, field: FloatArray, jacobian: FloatArray
     ) -> None:
-        edges = np.stack([self.cloud.low, self.cloud.high])
+        edges = np.stack([self.summary.low, self.summary.high])
         total.at_edge += np.count_nonzero(seen.states == edges[:, None], axis=1)
         positive = (np.einsum("npp->np", field) > 0).all(axis=1)
         correlation = readouts.correlation(field[positive])
         total.singular += int(np.count_nonzero(_smallest(correlation) < NEARLY_SINGULAR))
-        spread = self.cloud.region.scale
+        spread = self.summary.region.scale
         square = np.einsum("npq,q,p->n", jacobian**2, spread**2, spread**-2.0, optimize=True)
         rate = np.sqrt(square / len(spread))
         total.long_steps += int(np.count_nonzero(rate * seen.dt > LONG_STEP))

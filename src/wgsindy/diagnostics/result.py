@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wgsindy.diagnostics.findings import Axis, Finding, Verdict
+from wgsindy.diagnostics.findings import Finding, Limitation, Verdict
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class Diagnostics:
     findings: tuple[Finding, ...] = ()
 
     @property
-    def axis(self) -> Axis:
+    def limitation(self) -> Limitation:
         """What limits the recovery most."""
-        return self.findings[0].axis if self.findings else Axis.NONE
+        return self.findings[0].limitation if self.findings else Limitation.NONE
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -77,11 +77,11 @@ class Diagnostics:
 
     @property
     def summary(self) -> str:
-        """The verdict and the limiting axis in one sentence."""
+        """The verdict and what limits it most, in one sentence."""
         opening = f"The generator is {self.verdict}"
         if not self.findings:
             return f"{opening}: nothing was found that limits it."
         first = self.findings[0]
         where = f" ({', '.join(first.fields)})" if first.fields else ""
-        allowed = ", which the fit allows for" if first.mended else ""
-        return f"{opening}; limiting axis: {first.axis}{where}{allowed}."
+        allowed = ", which the fit allows for" if first.handled else ""
+        return f"{opening}; what limits it: {first.limitation}{where}{allowed}."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
-from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.dataset import Chunk, Dataset
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Halves:
 class HalvesPass:
     """Sum states before and from the middle of their trajectory, the last one included."""
 
-    def __init__(self, data: Recording) -> None:
+    def __init__(self, data: Dataset) -> None:
         self.origin = data.first_state
         self.lengths = data.lengths
         steps = self.lengths - 1

@@ -22,8 +22,8 @@ def diagnose(seen: Examination) -> Diagnostics:
         n_rows=seen.rows,
         n_terms=len(seen.generator.basis),
         condition_number=seen.condition,
-        repeated_samples=seen.cloud.repeated,
-        largest_increment=float(seen.cloud.worst.max()),
+        repeated_samples=seen.summary.repeated,
+        largest_increment=float(seen.summary.worst.max()),
         horizon=seen.horizon,
         shift=seen.shift,
         residual_variance=_plain(left.variance),
@@ -51,7 +51,7 @@ def diagnose(seen: Examination) -> Diagnostics:
 def _verdict(found: tuple[Finding, ...], dimension: int) -> Verdict:
     if weak_fields(found) >= set(field_names(dimension)[0]):
         return "not identified"
-    return "identified" if all(finding.mended for finding in found) else "partly identified"
+    return "identified" if all(finding.handled for finding in found) else "partly identified"
 
 
 def _plain(values: FloatArray) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SERIAL, Engine, reduce
 
@@ -64,7 +64,7 @@ class LagPass:
 
 
 def observation_noise(
-    data: Recording,
+    data: Dataset,
     scale: FloatArray,
     *,
     mean: Mean | None = None,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
 from wgsindy.errors import DataError, LibraryError
 from wgsindy.model import linear_form as symbolic
@@ -93,8 +93,8 @@ class Change:
     @overload
     def apply(self, data: Trajectories) -> Trajectories: ...
     @overload
-    def apply(self, data: Recording) -> Recording: ...
-    def apply(self, data: Recording) -> Recording:
+    def apply(self, data: Dataset) -> Dataset: ...
+    def apply(self, data: Dataset) -> Dataset:
         """Return the data with ``old`` replaced by ``new``; those on disk stay there.
 
         Raises
@@ -122,7 +122,7 @@ class Change:
         """Values of the formula at ``x (n,)``."""
         return self.formula.value(x[:, None])
 
-    def undo(self, generator: Generator, data: Recording | None = None) -> Generator:
+    def undo(self, generator: Generator, data: Dataset | None = None) -> Generator:
         """Return the generator of ``old`` from that of ``new``, by Ito's formula.
 
         Where negative eigenvalues of the fitted tensor are clipped, those of the result are
@@ -274,7 +274,7 @@ def _in_same_terms(*forms: LinearForm) -> tuple[list[str], list[FloatArray]]:
     return terms, rows
 
 
-def _region(data: Recording) -> Frame:
+def _region(data: Dataset) -> Frame:
     """Mean and standard deviation of all states, in two readings: exact far from zero too."""
     mean = sum(states.sum(axis=0) for states in data.states_in_turn()) / data.n_samples
     squares = sum(((states - mean) ** 2).sum(axis=0) for states in data.states_in_turn())

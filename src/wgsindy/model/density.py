@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.passes.engine import reduce
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy.terms.library import Basis, Library, library
 
 Sums = tuple[FloatArray, FloatArray]
@@ -53,7 +53,7 @@ class ScorePass:
         return left[0] + right[0], left[1] + right[1]
 
 
-def fit_density(data: Recording, terms: str | Library = "poly4") -> LogDensity:
+def fit_density(data: Dataset, terms: str | Library = "poly4") -> LogDensity:
     """Fit the log-density of the states of ``data``.
 
     The samples are taken to be stationary: start-up transients count as states like any other.
@@ -65,11 +65,11 @@ def fit_density(data: Recording, terms: str | Library = "poly4") -> LogDensity:
     >>> bool(abs(density.slope(np.array([[1.0]]))[0, 0] + 4) < 0.2)
     True
     """
-    cloud = survey(data, standardise=True)
+    summary = data_summary(data, standardise=True)
     basis = library(terms).bind(data.names)
     if basis.is_closed:
-        basis = basis.in_frame(cloud.frame)
-    gram, curvature = reduce(ScorePass(basis, cloud.frame.scale), data)
+        basis = basis.in_frame(summary.frame)
+    gram, curvature = reduce(ScorePass(basis, summary.frame.scale), data)
     # The constant has no slope; a least-norm solution leaves it out.
     solution = np.linalg.lstsq(gram, -curvature, rcond=None)[0]
     return LogDensity(basis, frozen(np.asarray(solution)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 from wgsindy.terms.expression import Expression
 
 ROUNDING = 1e-12
@@ -76,7 +76,7 @@ class Look:
         self.most = max(self.most, float(value.max()))
 
 
-def look(formula: Expression, data: Recording, column: int) -> Look:
+def look(formula: Expression, data: Dataset, column: int) -> Look:
     """Look at all samples of one coordinate, in one reading, and between them."""
     found = Look(formula)
     for states in data.states_in_turn():

@@ -18,7 +18,7 @@ import numpy as np
 
 from wgsindy import __version__
 from wgsindy.data.arrays import IntArray
-from wgsindy.data.dataset import SECTION_SIZE, Part, Recording
+from wgsindy.data.dataset import WINDOW_SIZE, Dataset, Partition
 from wgsindy.errors import EngineError
 from wgsindy.passes.engine import Engine, Pass, Threads, watcher
 
@@ -163,7 +163,7 @@ class Cluster:
 
     client: Any
     least: int = LEAST_SAMPLES
-    _sent: WeakKeyDictionary[Recording, _Sent] = field(
+    _sent: WeakKeyDictionary[Dataset, _Sent] = field(
         default_factory=WeakKeyDictionary, init=False, repr=False
     )
 
@@ -179,7 +179,7 @@ class Cluster:
             )
 
     def reduce(
-        self, step: Pass[Total], data: Recording, *, chunk_size: int, following: bool
+        self, step: Pass[Total], data: Dataset, *, chunk_size: int, following: bool
     ) -> Total:
         """Run one pass over all chunks of ``data`` and return its total."""
         with _told(self.client):
@@ -196,7 +196,7 @@ class Cluster:
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return self.client.submit(function, *arguments, pure=False)
 
-    def _send(self, data: Recording, chunk_size: int) -> _Sent:
+    def _send(self, data: Dataset, chunk_size: int) -> _Sent:
         """Describe the parts of ``data`` to the cluster, once."""
         import dask
 
@@ -204,7 +204,7 @@ class Cluster:
         if sent is not None and sent.longest >= chunk_size:
             return sent
         count = min(SHARES * threads_of(self.client), data.n_samples // self.least)
-        places, longest = data.parts(max(1, count)), max(SECTION_SIZE, chunk_size)
+        places, longest = data.partitions(max(1, count)), max(WINDOW_SIZE, chunk_size)
         # Data in memory are large, and have to go there.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
             parts = [
@@ -267,7 +267,7 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def _summed(job: _Job[Total], part: Part) -> _Summed[Total]:
+def _summed(job: _Job[Total], part: Partition) -> _Summed[Total]:
     """Add up all chunks of a part; runs on a worker."""
     if job.version != __version__:
         raise EngineError(
@@ -303,7 +303,7 @@ def _noted(job: _Job[Any]) -> Iterator[set[str]]:
         yield warned
 
 
-def _increments(data: Recording, parts: Sequence[Part]) -> IntArray:
+def _increments(data: Dataset, parts: Sequence[Partition]) -> IntArray:
     """Count the increments that begin in each part."""
     ends = np.cumsum(data.lengths) - 1  # these places have none
     edges = np.array([(part.first, part.last) for part in parts])

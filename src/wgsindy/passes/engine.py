@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from queue import Queue
 from typing import Protocol, TypeVar
 
-from wgsindy.data.dataset import CHUNK_SIZE, SECTION_SIZE, Chunk, Part, Recording, Section
+from wgsindy.data.dataset import CHUNK_SIZE, WINDOW_SIZE, Chunk, Dataset, Partition, Window
 
 Total = TypeVar("Total")
 Progress = Callable[[int, int], object]
@@ -71,7 +71,7 @@ class Engine(Protocol):
     """Whoever runs passes."""
 
     def reduce(
-        self, step: Pass[Total], data: Recording, *, chunk_size: int, following: bool
+        self, step: Pass[Total], data: Dataset, *, chunk_size: int, following: bool
     ) -> Total:
         """Run one pass over all chunks of ``data`` and return its total."""
         ...
@@ -89,12 +89,12 @@ class Threads:
     count: int = 1
 
     def reduce(
-        self, step: Pass[Total], data: Recording, *, chunk_size: int, following: bool
+        self, step: Pass[Total], data: Dataset, *, chunk_size: int, following: bool
     ) -> Total:
         """Run one pass over all chunks of ``data`` and return its total."""
 
-        def added(total: Total, section: Section) -> Total:
-            for chunk in section.chunks(size, following=following):
+        def added(total: Total, window: Window) -> Total:
+            for chunk in window.chunks(size, following=following):
                 total = step.add(total, chunk)
             return total
 
@@ -103,8 +103,8 @@ class Threads:
             return _shared(step, added, _reported(data, size, 1), self.count)
         size = chunk_size
         total = step.empty()
-        for section in _reported(data, size, max(1, SECTION_SIZE // size)):
-            total = added(total, section)
+        for window in _reported(data, size, max(1, WINDOW_SIZE // size)):
+            total = added(total, window)
         return total
 
     def _longer(self, chunk_size: int, samples: int) -> int:
@@ -121,7 +121,7 @@ SERIAL = Threads()
 
 def reduce(
     step: Pass[Total],
-    data: Recording,
+    data: Dataset,
     *,
     engine: Engine = SERIAL,
     chunk_size: int = CHUNK_SIZE,
@@ -134,31 +134,31 @@ def reduce(
     return engine.reduce(step, data, chunk_size=chunk_size, following=following)
 
 
-def _reported(data: Recording, chunk_size: int, held: int) -> Iterator[Section]:
+def _reported(data: Dataset, chunk_size: int, held: int) -> Iterator[Window]:
     """Yield all sections of so many chunks; whoever watches hears of each that was asked for."""
     progress = watcher()
-    for section in Part(data, 0, data.n_samples - 1).sections(chunk_size, held):
-        yield section
+    for window in Partition(data, 0, data.n_samples - 1).windows(chunk_size, held):
+        yield window
         if progress is not None:
             # Trajectories that are over have one increment less than samples.
-            place = section.place + len(section)
-            progress(place - int(section.trajectory[len(section)]), data.n_increments)
+            place = window.place + len(window)
+            progress(place - int(window.trajectory[len(window)]), data.n_increments)
 
 
 def _shared(
     step: Pass[Total],
-    added: Callable[[Total, Section], Total],
-    sections: Iterator[Section],
+    added: Callable[[Total, Window], Total],
+    windows: Iterator[Window],
     threads: int,
 ) -> Total:
     """Deal the sections out to threads, in turns."""
-    queues: list[Queue[Section | None]] = [Queue(WAITING) for _ in range(threads)]
+    queues: list[Queue[Window | None]] = [Queue(WAITING) for _ in range(threads)]
 
-    def work(queue: Queue[Section | None]) -> Total:
+    def work(queue: Queue[Window | None]) -> Total:
         total = step.empty()
         try:
-            while (section := queue.get()) is not None:
-                total = added(total, section)
+            while (window := queue.get()) is not None:
+                total = added(total, window)
         except BaseException:
             while queue.get() is not None:  # whoever deals must not wait for a thread that is gone
                 pass
@@ -171,8 +171,8 @@ def _shared(
             pool.submit(copy_context().run, work, queue) for queue in queues
         ]
         try:
-            for number, section in enumerate(sections):
-                queues[number % threads].put(section)
+            for number, window in enumerate(windows):
+                queues[number % threads].put(window)
         finally:
             for queue in queues:
                 queue.put(None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import IntArray
-from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.passes.engine import SERIAL, Engine, reduce
 
@@ -26,7 +26,7 @@ class StretchPass:
     length: int
 
     @classmethod
-    def evenly(cls, data: Recording, count: int, length: int) -> StretchPass:
+    def evenly(cls, data: Dataset, count: int, length: int) -> StretchPass:
         """Spread ``count`` stretches over ``data``; where they would overlap, one has it all."""
         steps = data.n_increments
         if steps <= count * length:
@@ -67,7 +67,7 @@ def joined(pieces: list[Chunk], names: tuple[str, ...]) -> Trajectories:
 
 
 def stretches_of(
-    data: Recording, count: int, length: int, *, engine: Engine = SERIAL
+    data: Dataset, count: int, length: int, *, engine: Engine = SERIAL
 ) -> Trajectories:
     """Return ``count`` stretches of ``length`` increments, each a trajectory of its own.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
-from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.data.frame import Frame
 from wgsindy.data.runs import Runs
 from wgsindy.errors import DataError, NotEnoughDataError
@@ -35,7 +35,7 @@ class Moments:
 class MomentPass:
     """Sum the moments of states and increments about a nearby origin."""
 
-    def __init__(self, data: Recording) -> None:
+    def __init__(self, data: Dataset) -> None:
         # Subtracting one state first keeps the variance exact for data far from zero.
         self.origin = data.first_state
         self.n_trajectories = len(data)
@@ -96,7 +96,7 @@ class MomentPass:
 
 
 @dataclass(frozen=True)
-class Cloud:
+class DataSummary:
     """What the samples look like.
 
     ``frame`` is where kernels and library live, ``region`` the mean and spread of the states.
@@ -117,7 +117,7 @@ class Cloud:
     high: FloatArray
 
 
-def survey(data: Recording, *, standardise: bool, engine: Engine = SERIAL) -> Cloud:
+def data_summary(data: Dataset, *, standardise: bool, engine: Engine = SERIAL) -> DataSummary:
     """Measure mean, spread, covariance and increments of the samples.
 
     Raises
@@ -140,7 +140,7 @@ def survey(data: Recording, *, standardise: bool, engine: Engine = SERIAL) -> Cl
     position = (moments.by_trajectory / (data.lengths - 1)[:, None] / spread).sum(axis=1)
     rank = np.empty(len(data), dtype=np.int64)
     rank[np.argsort(position, kind="stable")] = np.arange(len(data))
-    return Cloud(
+    return DataSummary(
         frame=frame,
         region=region,
         covariance=covariance / np.outer(frame.scale, frame.scale),
@@ -153,7 +153,7 @@ def survey(data: Recording, *, standardise: bool, engine: Engine = SERIAL) -> Cl
     )
 
 
-def _refuse_degenerate(data: Recording, moments: Moments, spread: FloatArray) -> None:
+def _refuse_degenerate(data: Dataset, moments: Moments, spread: FloatArray) -> None:
     for p, name in enumerate(data.names):
         if not moments.moved[p]:
             raise DataError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.errors import DataError
 from wgsindy.files import write_atomically
@@ -24,7 +24,7 @@ __all__ = ["render_report", "write_report"]
 def write_report(
     path: str | Path,
     generator: Generator,
-    data: Recording | Digest,
+    data: Dataset | Digest,
     diagnostics: Diagnostics,
     *,
     title: str = "Report of a fit",
@@ -72,7 +72,7 @@ def write_report(
 
 def render_report(
     generator: Generator,
-    data: Recording | Digest,
+    data: Dataset | Digest,
     diagnostics: Diagnostics,
     origin: Origin,
     *,

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.passes.engine import reduce
 from wgsindy.passes.segments import StretchPass, joined
@@ -37,7 +37,7 @@ class Digest:
     all states, ``steps`` the shortest and the longest step of all.
     """
 
-    whole: Recording
+    whole: Dataset
     states: FloatArray
     paths: Trajectories
     low: FloatArray
@@ -72,7 +72,7 @@ class Digest:
         )
 
 
-def digest(data: Recording | Digest) -> Digest:
+def digest(data: Dataset | Digest) -> Digest:
     """Read the data once and keep what is drawn; of data in memory, all of them."""
     if isinstance(data, Digest):
         return data
@@ -110,7 +110,7 @@ class Seen:
 class LookPass:
     """Collect ranges, about ``most`` states evenly taken, and stretches of as many steps in all."""
 
-    def __init__(self, data: Recording, most: int) -> None:
+    def __init__(self, data: Dataset, most: int) -> None:
         self.dimension, self.most = data.dimension, most
         self.every = max(1, data.n_increments // most) if most else 0
         self.stretches = StretchPass.evenly(data, STRETCHES, STRETCH)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wgsindy.diagnostics.findings import Axis
+from wgsindy.diagnostics.findings import Limitation
 from wgsindy.errors import UnknownSystemError
 from wgsindy.zoo import (
     bistable,
@@ -115,4 +115,4 @@ def get(name: str, **parameters: Any) -> System:
     return _FACTORIES[name](**parameters)
 
 
-__all__ = ["FAMILIES", "Axis", "System", "get", "names"]
+__all__ = ["FAMILIES", "Limitation", "System", "get", "names"]

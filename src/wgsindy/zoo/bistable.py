@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import sympy
 
-from wgsindy.diagnostics.findings import Axis
+from wgsindy.diagnostics.findings import Limitation
 from wgsindy.model.simulate import EulerMaruyama
 from wgsindy.zoo.system import System, X, Y, box, diagonal
 
@@ -149,7 +149,7 @@ def mueller_brown() -> System:
             "steep trough, not the landscape. A good recovery has the tensor right and says "
             "that the library cannot carry the drift."
         ),
-        axis=Axis.MISSING_TERMS,
+        limitation=Limitation.MISSING_TERMS,
     )
 
 
@@ -171,5 +171,5 @@ def mueller_brown_spanned() -> System:
             "each other. A good recovery brings the drift error towards the information floor, "
             "and so shows how much of the failure was the polynomials'."
         ),
-        axis=Axis.NONE,
+        limitation=Limitation.NONE,
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import sympy
 
-from wgsindy.diagnostics.findings import Axis
+from wgsindy.diagnostics.findings import Limitation
 from wgsindy.model.simulate import EulerMaruyama, ExactLognormal
 from wgsindy.terms.library import library
 from wgsindy.zoo.system import System, correlated
@@ -45,7 +45,7 @@ def heston_logsv(
             "the 165 years of these paths, and is not scored. A good recovery has the mean "
             "reversion of the variance, three entries proportional to v, and the leverage."
         ),
-        axis=Axis.LOW_SIGNAL,
+        limitation=Limitation.LOW_SIGNAL,
     )
 
 
@@ -73,7 +73,7 @@ def heston_sv(rho: float = -0.65) -> System:
             f"term in each tensor entry, a correlation of {rho:g} after normalising, and the "
             "same mean reversion as in the logarithm."
         ),
-        axis=Axis.LOW_SIGNAL,
+        limitation=Limitation.LOW_SIGNAL,
     )
 
 
@@ -128,7 +128,7 @@ def sabr() -> System:
             "returns no drift, has a negative cross entry, and reports that its tensor is an "
             "approximation."
         ),
-        axis=Axis.MISSING_TERMS,
+        limitation=Limitation.MISSING_TERMS,
     )
 
 
@@ -150,7 +150,7 @@ def sabr_spanned() -> System:
             "the paths that wander off tell them apart. A good recovery writes each of the "
             "three entries with one term and still finds no drift."
         ),
-        axis=Axis.NONE,
+        limitation=Limitation.NONE,
     )
 
 
@@ -176,5 +176,5 @@ def gbm_2d() -> System:
             "of 0.022 and 0.030, whatever the method. A good recovery has the three quadratic "
             "entries of the tensor and admits that the drift is not resolved."
         ),
-        axis=Axis.LOW_SIGNAL,
+        limitation=Limitation.LOW_SIGNAL,
     )

@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.diagnostics.findings import Axis
+from wgsindy.diagnostics.findings import Limitation
 from wgsindy.model.generator import Generator
 from wgsindy.model.simulate import KineticSplitting
 from wgsindy.zoo.bistable import duffing
@@ -42,7 +42,7 @@ def underdamped_langevin() -> System:
             "zero; whoever ignores it treats an exact equation as a noisy one. A good recovery "
             "has b1 = p almost without error, a22 = 1, and zeros where there is no noise."
         ),
-        axis=Axis.DEGENERATE,
+        limitation=Limitation.DEGENERATE,
     )
 
 
@@ -65,7 +65,7 @@ def near_boundary_heston() -> System:
             "A good recovery has three entries proportional to v and the leverage; of the "
             "drift it claims little."
         ),
-        axis=Axis.BOUNDARY,
+        limitation=Limitation.BOUNDARY,
     )
 
 
@@ -90,7 +90,7 @@ def nonpoly_drift() -> System:
             "other. A good recovery matches the field, and is read as a law only as far as its "
             "inclusion probabilities allow."
         ),
-        axis=Axis.MISSING_TERMS,
+        limitation=Limitation.MISSING_TERMS,
     )
 
 
@@ -111,7 +111,7 @@ def bad_coverage() -> System:
             "The data are far from stationary. A good recovery agrees with the truth along the "
             "spiral, stays linear, and is not trusted beyond."
         ),
-        axis=Axis.COVERAGE,
+        limitation=Limitation.COVERAGE,
     )
 
 
@@ -131,7 +131,7 @@ def too_large_dt() -> System:
             "0.1 x^2. A good recovery takes that part away and finds the tensor that it finds "
             "at the short step."
         ),
-        axis=Axis.LARGE_STEP,
+        limitation=Limitation.LARGE_STEP,
     )
 
 
@@ -150,7 +150,7 @@ def duffing_degenerate() -> System:
             "well where they start, so the cubic is seen from one side. A good recovery names "
             "the position as free of noise, has b1 = y without error, and keeps the damping."
         ),
-        axis=Axis.DEGENERATE,
+        limitation=Limitation.DEGENERATE,
     )
 
 
@@ -169,7 +169,7 @@ def van_der_pol_degenerate() -> System:
             "increments are weighted, does not exist. A good recovery has a tensor with one "
             "entry, a22 = 0.1225, and the drift that it finds under full noise."
         ),
-        axis=Axis.DEGENERATE,
+        limitation=Limitation.DEGENERATE,
     )
 
 
@@ -193,7 +193,7 @@ def partial_observation() -> System:
             "cos(2t). A good recovery finds this projection, and its residuals betray the "
             "memory."
         ),
-        axis=Axis.HIDDEN,
+        limitation=Limitation.HIDDEN,
     )
 
 
@@ -218,5 +218,5 @@ def stalled_sensor(stall: int = 400) -> System:
             "happened to stop. A good recovery notices exact repeats, leaves them out, counts "
             "them, and returns the equations of the clean process."
         ),
-        axis=Axis.STALLED,
+        limitation=Limitation.STALLED,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wgsindy.diagnostics.findings import Axis
+from wgsindy.diagnostics.findings import Limitation
 from wgsindy.model.simulate import EulerMaruyama, ExactLinear
 from wgsindy.zoo.system import Drift, System, Tensor, X, Y, correlated, diagonal
 
@@ -106,5 +106,5 @@ def two_factor_vasicek() -> System:
             "and -0.15. A good recovery has the noise correlation 0.35 and says which "
             "couplings the data leave open."
         ),
-        axis=Axis.LOW_SIGNAL,
+        limitation=Limitation.LOW_SIGNAL,
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import sympy
 
-from wgsindy.diagnostics.findings import Axis
+from wgsindy.diagnostics.findings import Limitation
 from wgsindy.zoo.system import System, X, Y, box, correlated, diagonal
 
 
@@ -81,5 +81,5 @@ def near_singular() -> System:
             "and has the correlation right, although no coefficient of a12 can be held against "
             "a true one."
         ),
-        axis=Axis.NEAR_SINGULAR,
+        limitation=Limitation.NEAR_SINGULAR,
     )

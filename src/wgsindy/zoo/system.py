@@ -15,7 +15,7 @@ import sympy
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.diagnostics.findings import Axis
+from wgsindy.diagnostics.findings import Limitation
 from wgsindy.model.generator import Generator
 from wgsindy.model.simulate import EulerMaruyama, Scheme, simulate
 from wgsindy.terms.library import library as library_of
@@ -41,7 +41,7 @@ class System:
     library : the library that the benchmark fits it with: a name, or formulas
     verdict : the paper's: ``pass``, ``review``, ``limit``; ``variant`` if it is not in the table
     context : for people: what it is, what is hard about it, what a good recovery shows
-    axis : what limits its recovery; a system that passes may have one, if it limits something
+    limitation : what limits its recovery; a system that passes may have one, if it limits something
         that the gates leave out (the price drift of the Heston models)
     scheme : how it is simulated
     scored : drift components that count in the drift error; all unless given
@@ -61,7 +61,7 @@ class System:
     library: str | tuple[str, ...]
     verdict: Verdict
     context: str
-    axis: Axis = Axis.NONE
+    limitation: Limitation = Limitation.NONE
     scheme: Scheme = field(default_factory=EulerMaruyama)
     names: tuple[str, ...] = ("x", "y")
     scored: tuple[int, ...] | None = None

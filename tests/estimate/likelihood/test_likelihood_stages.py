@@ -22,7 +22,7 @@ from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.model.simulate import EulerMaruyama, ExactLinear, simulate
 from wgsindy.passes.engine import Threads
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import SHARP, Recipe
 from wgsindy.terms.library import library
 from wgsindy.zoo.scores import central_grid
@@ -458,7 +458,7 @@ def test_terms_that_end_beyond_the_data_can_be_used() -> None:
 
 
 def beyond_of(data: Trajectories, terms: Terms) -> Beyond:
-    return Beyond(library(terms).bind(data.names), survey(data, standardise=True))
+    return Beyond(library(terms).bind(data.names), data_summary(data, standardise=True))
 
 
 def test_a_variance_is_asked_as_far_as_its_terms_are_defined() -> None:
@@ -536,8 +536,8 @@ def test_a_recipe_that_promises_nothing_takes_terms_by_chance() -> None:
 @pytest.mark.parametrize("terms", ["poly1", "poly3"])
 def test_a_term_costs_what_keeps_chance_out(terms: str, rate: float) -> None:
     data = system_data("rotational_ou")
-    basis, cloud = library(terms).bind(data.names), survey(data, standardise=True)
-    found = recover_sharp(data, basis, cloud, replace(SHARP, false_alarm=rate))
+    basis, summary = library(terms).bind(data.names), data_summary(data, standardise=True)
+    found = recover_sharp(data, basis, summary, replace(SHARP, false_alarm=rate))
     # Twice the gain of a term that is not there is chi-squared; any of all terms may be taken.
     assert len(basis) * chi2.sf(2 * found.term_cost, 1) <= rate * (1 + 1e-9)
 
@@ -594,9 +594,9 @@ def test_reasons_say_how_long_to_look() -> None:
     data = system_data("gbm_2d")
     found = fitted(data, "poly2").diagnostics_
     signal, reason = found.drift_signal[0], found.reasons[0]
-    basis, cloud = library("poly2").bind(data.names), survey(data, standardise=True)
+    basis, summary = library("poly2").bind(data.names), data_summary(data, standardise=True)
     # A term gains half its squared standard errors.
-    needed = np.sqrt(2 * recover_sharp(data, basis, cloud, SHARP).term_cost)
+    needed = np.sqrt(2 * recover_sharp(data, basis, summary, SHARP).term_cost)
     assert f"stands {signal:.1f} standard errors" in reason
     assert f"{needed:.1f} are needed" in reason
     assert f"within {data.total_time:.3g} units of time" in reason
@@ -676,8 +676,8 @@ def test_the_bias_of_a_coarse_step_is_corrected_in_a_double_well() -> None:
 
 def known(data: Trajectories, terms: Terms, given: BoolArray, recipe: Recipe = SHARP) -> SharpFit:
     basis = library(terms).bind(data.names)
-    cloud = survey(data, standardise=recipe.standardise)
-    return recover_sharp(data, basis, cloud, recipe, given=given)
+    summary = data_summary(data, standardise=recipe.standardise)
+    return recover_sharp(data, basis, summary, recipe, given=given)
 
 
 @pytest.mark.parametrize("terms", ["poly2", "poly4", "poly5"])
@@ -715,13 +715,13 @@ def test_known_terms_with_constant_noise_are_fitted_by_least_squares() -> None:
 
 def test_the_survey_knows_the_range_of_the_states() -> None:
     data = system_data("double_well_transverse")
-    cloud = survey(data, standardise=True)
+    summary = data_summary(data, standardise=True)
     states = np.concatenate([path[:-1] for path in data])
-    np.testing.assert_array_equal(cloud.low, states.min(axis=0))
-    np.testing.assert_array_equal(cloud.high, states.max(axis=0))
-    threaded = survey(data, standardise=True, engine=Threads(2))
-    np.testing.assert_array_equal(threaded.low, cloud.low)
-    np.testing.assert_array_equal(threaded.high, cloud.high)
+    np.testing.assert_array_equal(summary.low, states.min(axis=0))
+    np.testing.assert_array_equal(summary.high, states.max(axis=0))
+    threaded = data_summary(data, standardise=True, engine=Threads(2))
+    np.testing.assert_array_equal(threaded.low, summary.low)
+    np.testing.assert_array_equal(threaded.high, summary.high)
 
 
 @pytest.mark.parametrize(
@@ -752,9 +752,9 @@ def test_a_library_that_cannot_carry_the_noise_does_not_make_the_drift_look_sure
 def test_weights_do_not_follow_a_formula_below_zero() -> None:
     """Samples at which the formula of a variance is negative must not get all the weight."""
     data = system_data("diag_multiplicative")
-    basis, cloud = library("poly2").bind(data.names), survey(data, standardise=True)
+    basis, summary = library("poly2").bind(data.names), data_summary(data, standardise=True)
     run = sharp._Runner(data, engine=Threads(1), chunk_size=1000)
-    model = recover_sharp(data, basis, cloud, SHARP).model
+    model = recover_sharp(data, basis, summary, SHARP).model
     place = model.basis.terms.index("1")
     lowered = model.entries.copy()
     lowered[0, place] -= 1.2  # of a mean of about 1, so that few samples stay positive

@@ -172,7 +172,7 @@ def test_weights_are_those_of_the_fit(extra: list[str]) -> None:
     data = zoo.get("diag_multiplicative").simulate(seed=1, trajectories=4)
     found = fitted(Trajectories([path + np.array([3.0, -1.0]) for path in data], DT), "poly2")
     larger = library([*found.basis.terms, *extra]).bind(data.names)
-    work = larger.in_frame(found.cloud.region) if larger.is_closed else larger
+    work = larger.in_frame(found.summary.region) if larger.is_closed else larger
     before, after = found.fit.model, found._model_in(work, larger)
     states = data.states[::50] + np.array([3.0, -1.0])
     old, new = before.basis.values(states), work.values(states)

@@ -29,7 +29,7 @@ from wgsindy.estimate.weak_form.smoother import (
 from wgsindy.passes import engine
 from wgsindy.passes import summary as survey_room
 from wgsindy.passes.engine import Threads
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.terms.monomials import Monomials
 
@@ -55,8 +55,8 @@ def everything(data: Trajectories) -> Chunk:
 
 
 def built(data: Trajectories, recipe: Recipe, *, ridge: float = RIDGE) -> Smoother:
-    cloud = survey(data, standardise=recipe.standardise)
-    return build_smoother(data, cloud, recipe, seed=0, ridge=ridge)
+    summary = data_summary(data, standardise=recipe.standardise)
+    return build_smoother(data, summary, recipe, seed=0, ridge=ridge)
 
 
 def rows_and_points(data: Trajectories, fitted: Smoother) -> tuple[FloatArray, FloatArray]:
@@ -137,10 +137,10 @@ def direct_kernel(z: FloatArray, centres: FloatArray, precision: FloatArray) -> 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_the_kernel_uses_the_full_inverse_bandwidth_matrix(dimension: int) -> None:
     data = correlated_cloud(dimension, samples=600)
-    cloud = survey(data, standardise=True)
+    summary = data_summary(data, standardise=True)
     fitted = built(data, replace(PAPER, n_centres=8, local_order=0), ridge=0.0)
     rows, z = rows_and_points(data, fitted)
-    bandwidth = bandwidth_matrix(fitted.centres, cloud.covariance, 1.5, shaped=True)
+    bandwidth = bandwidth_matrix(fitted.centres, summary.covariance, 1.5, shaped=True)
     precision = np.linalg.inv(bandwidth).astype(np.float64)
     full = direct_kernel(z, fitted.centres, precision)
     np.testing.assert_allclose(rows, full / full.sum(axis=1, keepdims=True), rtol=1e-9)
@@ -211,7 +211,9 @@ def long_data(*, order: IntArray | None = None, factor: float = 1.0) -> Trajecto
 
 
 def centres_of(data: Trajectories, *, seed: int = 0, threads: int = 1) -> FloatArray:
-    return place_centres(data, survey(data, standardise=True).frame, 64, seed, Threads(threads))
+    return place_centres(
+        data, data_summary(data, standardise=True).frame, 64, seed, Threads(threads)
+    )
 
 
 def test_centres_are_the_same_bit_for_bit_for_the_same_seed() -> None:
@@ -332,14 +334,14 @@ def test_survey_gives_exact_mean_spread_and_covariance(dimension: int, shift: fl
     data = Trajectories(paths, dt=0.01)
     # A sample is a state with an increment, so the last state of each path does not count.
     used = np.concatenate([path[:-1] for path in paths])
-    cloud = survey(data, standardise=True)
+    summary = data_summary(data, standardise=True)
     spread = used.std(axis=0, ddof=1)
-    np.testing.assert_allclose(cloud.frame.centre, used.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(summary.frame.centre, used.mean(axis=0), rtol=1e-14)
     # Subtracting a state first is exact, so the shift costs no digits beyond those of numpy's
     # own two-pass oracle.
-    np.testing.assert_allclose(cloud.frame.scale, spread, rtol=1e-11)
+    np.testing.assert_allclose(summary.frame.scale, spread, rtol=1e-11)
     correlation = np.atleast_2d(np.cov(used.T)) / np.outer(spread, spread)
-    np.testing.assert_allclose(cloud.covariance, correlation, rtol=1e-10)
+    np.testing.assert_allclose(summary.covariance, correlation, rtol=1e-10)
 
 
 def test_the_one_pass_formula_would_lose_the_spread_of_shifted_data() -> None:
@@ -355,9 +357,9 @@ def test_survey_does_not_depend_on_chunks_and_threads(monkeypatch: pytest.Monkey
     paths = np.random.default_rng(8).standard_normal((30, 51, 2))
     paths[2, 30:] += 10.0
     data = Trajectories(list(paths), dt=0.01)
-    whole = survey(data, standardise=True)
+    whole = data_summary(data, standardise=True)
     monkeypatch.setattr(survey_room, "reduce", partial(engine.reduce, chunk_size=100))
-    pieces = survey(data, standardise=True, engine=Threads(2))
+    pieces = data_summary(data, standardise=True, engine=Threads(2))
     np.testing.assert_allclose(pieces.frame.centre, whole.frame.centre, rtol=1e-12)
     np.testing.assert_allclose(pieces.frame.scale, whole.frame.scale, rtol=1e-12)
     np.testing.assert_allclose(pieces.covariance, whole.covariance, rtol=1e-12)
@@ -369,10 +371,10 @@ def test_survey_does_not_depend_on_chunks_and_threads(monkeypatch: pytest.Monkey
 
 def test_survey_without_standardising_keeps_physical_units() -> None:
     data = correlated_cloud(2)
-    cloud = survey(data, standardise=False)
-    np.testing.assert_array_equal(cloud.frame.scale, [1.0, 1.0])
-    np.testing.assert_array_equal(cloud.frame.centre, [0.0, 0.0])
-    np.testing.assert_allclose(cloud.covariance, np.cov(everything(data).states.T), rtol=1e-12)
+    summary = data_summary(data, standardise=False)
+    np.testing.assert_array_equal(summary.frame.scale, [1.0, 1.0])
+    np.testing.assert_array_equal(summary.frame.centre, [0.0, 0.0])
+    np.testing.assert_allclose(summary.covariance, np.cov(everything(data).states.T), rtol=1e-12)
 
 
 def test_survey_measures_increments_by_hand() -> None:
@@ -382,21 +384,21 @@ def test_survey_measures_increments_by_hand() -> None:
         [[[0.0, 0.0], [1.0, 1.0], [1.0, 1.0], [3.0, 0.0]], [[2.0, 0.0], [1.0, 0.0], [1.0, 2.0]]],
         dt=[0.5, 0.25],
     )
-    cloud = survey(data, standardise=False)
-    assert cloud.repeated == 1
-    np.testing.assert_allclose(cloud.variation, [6 / 2.0, 6 / 2.0], rtol=1e-14)
+    summary = data_summary(data, standardise=False)
+    assert summary.repeated == 1
+    np.testing.assert_allclose(summary.variation, [6 / 2.0, 6 / 2.0], rtol=1e-14)
     largest = np.array([max(4 / 0.5, 1 / 0.25), max(1 / 0.5, 4 / 0.25)])
-    np.testing.assert_allclose(cloud.worst, np.sqrt(largest / 3.0), rtol=1e-14)
+    np.testing.assert_allclose(summary.worst, np.sqrt(largest / 3.0), rtol=1e-14)
 
 
 def test_trajectories_are_ranked_by_mean_position() -> None:
     rng = np.random.default_rng(3)
     offsets = [3.0, -1.0, 0.5, 7.0]
     data = Trajectories([0.1 * rng.standard_normal((50, 2)) + c for c in offsets], dt=1.0)
-    assert survey(data, standardise=True).rank.tolist() == [2, 0, 1, 3]
+    assert data_summary(data, standardise=True).rank.tolist() == [2, 0, 1, 3]
 
 
 def test_a_constant_coordinate_is_an_error_that_names_it() -> None:
     states = np.column_stack([np.arange(10.0), np.full(10, 2.5)])
     with pytest.raises(DataError, match="'y' is constant"):
-        survey(Trajectories([states], dt=1.0), standardise=True)
+        data_summary(Trajectories([states], dt=1.0), standardise=True)

@@ -17,7 +17,7 @@ from wgsindy.estimate.weak_form import weak_rows as weakform
 from wgsindy.estimate.weak_form.weak_rows import WeakForm, weak_form
 from wgsindy.model import tensor
 from wgsindy.passes import engine
-from wgsindy.passes import summary as survey
+from wgsindy.passes import summary as data_summary
 from wgsindy.passes.engine import Threads
 from wgsindy.recipes import PAPER, Recipe
 from wgsindy.terms.library import library
@@ -261,7 +261,7 @@ def test_rows_do_not_depend_on_chunks_and_threads(
     data = sample_paths(2, even=False, samples=1500)
     recipe = replace(PAPER, n_centres=16, cross_fit=cross_fit)
     expected = all_rows(data, recipe)
-    for module in (survey, smoother, observation, weakform):
+    for module in (data_summary, smoother, observation, weakform):
         monkeypatch.setattr(module, "reduce", partial(engine.reduce, chunk_size=chunk_size))
     found = all_rows(data, recipe, threads)
     size = np.abs(expected).max(axis=0)

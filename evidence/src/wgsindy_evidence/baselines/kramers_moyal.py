@@ -17,7 +17,7 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import reduce
-from wgsindy.passes.summary import Cloud
+from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import PAPER
 from wgsindy.terms.library import Library
 from wgsindy_evidence.baselines.regression import fit_targets, pose
@@ -36,11 +36,11 @@ class Grid:
     bins: int
 
     @classmethod
-    def over(cls, cloud: Cloud, samples: int) -> Grid:
+    def over(cls, summary: DataSummary, samples: int) -> Grid:
         """Choose as many cells as the samples can fill."""
-        d = len(cloud.low)
+        d = len(summary.low)
         cells = min(samples / SAMPLES_PER_CELL, MOST_CELLS)
-        return cls(cloud.low, cloud.high, max(1, round(cells ** (1 / d))))
+        return cls(summary.low, summary.high, max(1, round(cells ** (1 / d))))
 
     @property
     def n_cells(self) -> int:
@@ -97,7 +97,7 @@ def fit_kramers_moyal(
     """
     problem = pose(data, library, standardise=False)
     d = data.dimension
-    grid = Grid.over(problem.cloud, data.n_increments)
+    grid = Grid.over(problem.summary, data.n_increments)
     sums = reduce(CellPass(grid), data)
     sums = sums[sums[:, 0] >= FEWEST_IN_CELL]
     count, time = sums[:, :1], sums[:, 1:2]

@@ -16,11 +16,11 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
-from wgsindy.fit import FEWEST_INCREMENTS
+from wgsindy.estimate.fit import FEWEST_INCREMENTS
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
 from wgsindy.passes.sample_warnings import warn_of_samples
-from wgsindy.passes.summary import Cloud, survey
+from wgsindy.passes.summary import DataSummary, data_summary
 from wgsindy.recipes import PAPER
 from wgsindy.terms.library import Basis, Library
 from wgsindy.terms.library import library as library_of
@@ -32,7 +32,7 @@ class Problem:
 
     data: Trajectories
     basis: Basis
-    cloud: Cloud
+    summary: DataSummary
 
     def generator(self, baseline: str, drift: FloatArray, entries: FloatArray) -> Generator:
         """Wrap drift ``(d, K)`` and tensor entries ``(E, K)``, neither of them constrained."""
@@ -43,7 +43,7 @@ class Problem:
             "trajectories": len(self.data),
         }
         field = TensorField("entries", frozen(entries), 0.0, units)
-        return Generator(self.basis, frozen(drift), field, info, self.cloud.region)
+        return Generator(self.basis, frozen(drift), field, info, self.summary.region)
 
 
 def pose(
@@ -65,11 +65,11 @@ def pose(
             f"{data.n_increments} increments are too few for {len(basis)} terms a field; give at "
             f"least {fewest}, or a smaller library."
         )
-    cloud = survey(data, standardise=standardise)
-    warn_of_samples(cloud, data.names)
+    summary = data_summary(data, standardise=standardise)
+    warn_of_samples(summary, data.names)
     if basis.is_closed:
-        basis = basis.in_frame(cloud.frame)
-    return Problem(data, basis, cloud)
+        basis = basis.in_frame(summary.frame)
+    return Problem(data, basis, summary)
 
 
 def add_rows(triangle: FloatArray, rows: FloatArray) -> FloatArray:

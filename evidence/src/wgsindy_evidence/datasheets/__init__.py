@@ -12,7 +12,7 @@ from wgsindy.errors import CampaignError
 from wgsindy.model import linear_form as symbolic
 from wgsindy.model.generator import Generator
 from wgsindy.recipes import PAPER, SHARP
-from wgsindy.report.figures.fields import Window, plot_fields
+from wgsindy.report.figures.fields import Viewport, plot_fields
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Line
@@ -88,7 +88,7 @@ def index_of(systems: Sequence[str]) -> str:
     for family, factories in zoo.FAMILIES.items():
         chosen = [zoo.get(item.__name__) for item in factories if item.__name__ in systems]
         if chosen:
-            rows = [[f"[{s.title}]({s.key}.md)", s.verdict, s.axis or "-"] for s in chosen]
+            rows = [[f"[{s.title}]({s.key}.md)", s.verdict, s.limitation or "-"] for s in chosen]
             parts.append(f"## {family}\n\n{Grid(family, headings, rows, left=3).markdown()}")
     return "\n".join(parts)
 
@@ -106,7 +106,7 @@ def _identity(system: System) -> str:
         for family, factories in zoo.FAMILIES.items()
         if system.key in [factory.__name__ for factory in factories]
     )
-    axis = f"; limiting axis: {system.axis}" if system.axis else ""
+    axis = f"; limiting axis: {system.limitation}" if system.limitation else ""
     return f"Key `{system.key}`; family: {family}; the paper's verdict: {system.verdict}{axis}."
 
 
@@ -172,7 +172,7 @@ def _picture(system: System, result: dict[str, Any]) -> Figure:
     return plot_fields(
         Generator.from_dict(result["model"]),
         system.generator,
-        Window(system.names, low, high),
+        Viewport(system.names, low, high),
         points=MESH,
         size=SIZE,
     )
@@ -192,7 +192,7 @@ def _figures(system: System, sharp: Sequence[Line], drawn: Drawn, table: Sequenc
         f"{metrics.PSD_GATE:.2f}, cos12 above {metrics.COSINE_GATE:.2f}; published: the paper's "
         "figures and its verdict.\n",
         _verdict(sharp, drawn),
-        f"Limiting axis: {system.axis or 'none'}.\n",
+        f"Limiting axis: {system.limitation or 'none'}.\n",
     ]
     return "\n".join(parts)
 

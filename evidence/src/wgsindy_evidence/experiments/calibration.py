@@ -21,7 +21,7 @@ from wgsindy.errors import CampaignError, RepeatedSamplesWarning
 from wgsindy.estimate.likelihood.stages import SharpFit, recover_sharp
 from wgsindy.model.simulate import EulerMaruyama
 from wgsindy.model.uncertainty import normal_quantile
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import library
 from wgsindy.zoo import System
@@ -66,9 +66,9 @@ def run_case(case: Case) -> dict[str, Any]:
     assert true is not None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepeatedSamplesWarning)
-        cloud = survey(data, standardise=recipe.standardise)
-        given = recover_sharp(data, basis, cloud, recipe, given=true != 0)
-        chosen = recover_sharp(data, basis, cloud, recipe)
+        summary = data_summary(data, standardise=recipe.standardise)
+        given = recover_sharp(data, basis, summary, recipe, given=true != 0)
+        chosen = recover_sharp(data, basis, summary, recipe)
     selected = (_coefficients(chosen) != 0) & (true != 0)
     return {
         "given": _deviations(given, true, true != 0),

@@ -14,7 +14,7 @@ from wgsindy import zoo
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimate.likelihood.stages import recover_sharp
 from wgsindy.model import linear_form as symbolic
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import SHARP
 from wgsindy.terms.library import library
 from wgsindy.zoo import System
@@ -74,8 +74,8 @@ def true_term_errors(system: System, data: Trajectories) -> dict[str, dict[str, 
     true = system.true_coefficients()
     assert true is not None
     basis = library(system.library).bind(data.names)
-    cloud = survey(data, standardise=True)
-    errors = recover_sharp(data, basis, cloud, SHARP, given=true != 0).uncertainty.std_errors()
+    summary = data_summary(data, standardise=True)
+    errors = recover_sharp(data, basis, summary, SHARP, given=true != 0).uncertainty.std_errors()
     drift, entries = symbolic.field_names(data.dimension)
     return {
         target: {basis.terms[k]: float(errors[row, k]) for k in np.flatnonzero(true[row])}

@@ -15,7 +15,7 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import CampaignError
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import PAPER, SHARP
 from wgsindy.terms.library import library
 from wgsindy.zoo import System
@@ -119,7 +119,7 @@ def _support(system: System, data: Trajectories, estimate: Generator) -> dict[st
     """Project estimate and truth onto the declared library, in standardised coordinates."""
     basis = library(system.library).bind(data.names)
     if basis.is_closed:
-        basis = basis.in_frame(survey(data, standardise=True).frame)
+        basis = basis.in_frame(data_summary(data, standardise=True).frame)
     found = metrics.projected_support(estimate, basis, data.states)
     true = metrics.projected_support(system.generator, basis, data.states)
     active, selected = metrics.is_active(true), metrics.is_selected(found)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from wgsindy import zoo
-from wgsindy.diagnostics.findings import Axis
+from wgsindy.diagnostics.findings import Limitation
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.experiments.observation_noise import observed
@@ -25,12 +25,12 @@ class Limit(NamedTuple):
 
     system: str
     options: tuple[tuple[str, str | float], ...] = ()
-    axis: Axis = Axis.NONE
+    limitation: Limitation = Limitation.NONE
 
     @property
-    def expected(self) -> Axis:
+    def expected(self) -> Limitation:
         """The axis that must be named."""
-        return self.axis or zoo.get(self.system).axis
+        return self.limitation or zoo.get(self.system).limitation
 
 
 LIMITS = (
@@ -44,9 +44,9 @@ LIMITS = (
     Limit("partial_observation"),
     Limit("stalled_sensor"),
     Limit("gbm_2d"),
-    Limit("rotational_ou", (("noise", 0.1),), Axis.NOISE),
-    Limit("double_well_transverse", (("noise", 0.1),), Axis.NOISE),
-    Limit("heston_logsv", (("noise", 0.1),), Axis.NOISE),
+    Limit("rotational_ou", (("noise", 0.1),), Limitation.NOISE),
+    Limit("double_well_transverse", (("noise", 0.1),), Limitation.NOISE),
+    Limit("heston_logsv", (("noise", 0.1),), Limitation.NOISE),
 )
 
 
@@ -84,6 +84,6 @@ def run_case(case: Case) -> dict[str, Any]:
     found = fits.estimator(system, data, case).diagnostics_
     return {
         "verdict": found.verdict,
-        "axis": str(found.axis),
-        "axes": list(dict.fromkeys(str(finding.axis) for finding in found.findings)),
+        "axis": str(found.limitation),
+        "axes": list(dict.fromkeys(str(finding.limitation) for finding in found.findings)),
     }

@@ -91,7 +91,7 @@ def _cells(limit: Limit) -> list[str]:
     return [
         system.title,
         chosen if isinstance(chosen, str) else "formulas",
-        str(system.axis),
+        str(system.limitation),
         *(number(limit.drift[method]) for method in order),
         number(theirs[0]),
         *(number(limit.tensor[method], 4) for method in order),
@@ -126,7 +126,7 @@ def plot_nulls(limits: Sequence[Limit]) -> Figure:
         axes.axvline(gate, color="0.7", linestyle=":", label="gate")
         axes.set(xscale="log", xlabel=f"{target} error")
         axes.grid(axis="y", color="0.93")
-    names = [f"{limit.label}\n{zoo.get(limit.null.system).axis}" for limit in limits]
+    names = [f"{limit.label}\n{zoo.get(limit.null.system).limitation}" for limit in limits]
     panels[0].set_yticks(places, names, fontsize=6.5)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4)

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple, ParamSpec, TypeVar
 
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 from wgsindy.passes.engine import Engine, Pass, Threads, Total
 from wgsindy_evidence.campaign import one_thread
 
@@ -49,7 +49,7 @@ class Stopwatch:
     laps: list[Lap] = field(default_factory=list)
 
     def reduce(
-        self, step: Pass[Total], data: Recording, *, chunk_size: int, following: bool
+        self, step: Pass[Total], data: Dataset, *, chunk_size: int, following: bool
     ) -> Total:
         """Run one pass and add a lap."""
         started = time.perf_counter()

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from wgsindy import zoo
 from wgsindy.estimator import WGSINDy
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy_evidence.speed.stopwatch import seconds_of
 
 SYSTEM, TRAJECTORIES = "rotational_ou", 16
@@ -20,7 +20,7 @@ def measure(recipe: str, samples: int, library: str, repeats: int) -> dict[str, 
     from sklearn.cluster import KMeans
 
     data = zoo.get(SYSTEM).simulate(0, trajectories=TRAJECTORIES, steps=samples // TRAJECTORIES)
-    cloud = survey(data, standardise=True).frame.standardise(data.states)
+    cloud = data_summary(data, standardise=True).frame.standardise(data.states)
     with threadpool_limits(1):
         WGSINDy(library, recipe).fit(data)  # imports and caches are not what is measured
         fits, yardsticks = [], []

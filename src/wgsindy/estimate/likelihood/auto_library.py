@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 from wgsindy.errors import WgsindyError
 from wgsindy.estimate.likelihood.rival_libraries import Alternative, Fitted
 from wgsindy.estimate.likelihood.stages import recover_sharp
 from wgsindy.passes.engine import SERIAL, Engine
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import SHARP
 from wgsindy.terms.library import Library, library
 
@@ -27,7 +27,7 @@ class Chosen(NamedTuple):
     name: str
 
 
-def chosen_library(data: Recording, *, engine: Engine = SERIAL) -> Chosen:
+def chosen_library(data: Dataset, *, engine: Engine = SERIAL) -> Chosen:
     """Grow a library until no larger one is preferred.
 
     Each round fits by the sharp recipe and asks whether some field is better off by more than
@@ -43,19 +43,19 @@ def chosen_library(data: Recording, *, engine: Engine = SERIAL) -> Chosen:
     return chosen_and_fitted(data, engine=engine)[0]
 
 
-def chosen_and_fitted(data: Recording, *, engine: Engine = SERIAL) -> tuple[Chosen, Fitted | None]:
+def chosen_and_fitted(data: Dataset, *, engine: Engine = SERIAL) -> tuple[Chosen, Fitted | None]:
     """Do what :func:`chosen_library` does; with its sharp fit, if that was the last thing done."""
     chosen = Chosen(library(START), START)
-    cloud = survey(data, standardise=SHARP.standardise, engine=engine)
+    summary = data_summary(data, standardise=SHARP.standardise, engine=engine)
     for _ in range(MOST_ROUNDS):
         basis = chosen.library.bind(data.names)
         if len(basis) * LEAST_SHARE > data.n_increments:
             break  # nothing larger can be afforded, so there is nothing to compare
         try:
-            fit = recover_sharp(data, basis, cloud, SHARP, engine=engine)
+            fit = recover_sharp(data, basis, summary, SHARP, engine=engine)
         except WgsindyError:
             break  # whoever fits with this library gets the sentence
-        fitted = Fitted(data, basis, cloud, SHARP, fit, engine)
+        fitted = Fitted(data, basis, summary, SHARP, fit, engine)
         rivals = fitted.alternatives()
         affordable = [
             rival

@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import LibraryError
 from wgsindy.estimate.likelihood.evidence import Penalty
-from wgsindy.passes.summary import Cloud
+from wgsindy.passes.summary import DataSummary
 from wgsindy.terms.library import Basis
 
 NEGATIVE_COST = 5.0  # nats for a variance that turns negative beyond the data
@@ -29,7 +29,7 @@ class Beyond:
     """A box around the data, seen through the library; ``basis`` is in physical terms."""
 
     basis: Basis
-    cloud: Cloud
+    summary: DataSummary
 
     @cached_property
     def library(self) -> FloatArray:
@@ -37,10 +37,10 @@ class Beyond:
 
         A coordinate that is never negative is not asked for what it would do below its minimum.
         """
-        points = FAR_POINTS if len(self.cloud.low) <= 3 else 3
+        points = FAR_POINTS if len(self.summary.low) <= 3 else 3
         for reach in (REACH, 1.0):
             axes = []
-            for low, high in zip(self.cloud.low, self.cloud.high, strict=True):
+            for low, high in zip(self.summary.low, self.summary.high, strict=True):
                 far = reach * max(abs(low), abs(high))
                 ends = (-far if low < 0 else low, far if high > 0 else high)
                 axes.append(np.linspace(*ends, points))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 from wgsindy.errors import LibraryError
 from wgsindy.estimate.likelihood.evidence import Problem, search
 from wgsindy.estimate.likelihood.extrapolation import Beyond
@@ -28,7 +28,7 @@ from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SERIAL, Engine, reduce
-from wgsindy.passes.summary import Cloud
+from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import Basis, Library, library
 from wgsindy.terms.monomials import Monomials
@@ -66,9 +66,9 @@ class Fitted:
     ``known`` are its alternatives, if they have been looked for.
     """
 
-    data: Recording
+    data: Dataset
     basis: Basis
-    cloud: Cloud
+    summary: DataSummary
     recipe: Recipe
     fit: SharpFit
     engine: Engine = SERIAL
@@ -98,7 +98,7 @@ class Fitted:
     def _candidates(self) -> Iterator[tuple[str, list[str]]]:
         """Name further terms that are worth a try."""
         names, degree = self.basis.names, int(self.basis.degrees.max(initial=0))
-        positive = [name for name, low in zip(names, self.cloud.low, strict=True) if low >= 0]
+        positive = [name for name, low in zip(names, self.summary.low, strict=True) if low >= 0]
         roots = [f"sqrt({name})" for name in positive]
         roots += [f"sqrt({a}*{b})" for k, a in enumerate(positive) for b in positive[k + 1 :]]
         proposals = {
@@ -119,7 +119,7 @@ class Fitted:
         known = joint is not None and set(larger.terms) <= set(joint.terms)
         sums = joint.of(larger) if joint is not None and known else self._sums(larger)
         equations = Equations(sums, work.from_physical)
-        costs = Choice(larger, Beyond(larger, self.cloud), self.recipe, None).costs
+        costs = Choice(larger, Beyond(larger, self.summary), self.recipe, None).costs
         own = np.isin(larger.terms, self.basis.terms)
         nats, chosen = 0.0, {}
         for name, problem in self._problems(equations, model):
@@ -154,7 +154,7 @@ class Fitted:
 
     def _work(self, larger: Basis) -> Basis:
         """Return the terms in which sums are accurate: monomials about the middle of the data."""
-        return _HalfFramed.of(larger, self.cloud) if larger.monomials.is_closed else larger
+        return _HalfFramed.of(larger, self.summary) if larger.monomials.is_closed else larger
 
     def _sums(self, larger: Basis) -> Sums:
         step = NormalPass(self._model_in(self._work(larger), larger))
@@ -211,8 +211,8 @@ class _HalfFramed(Basis):
     """Monomials in a frame; all other terms as they are, since these have no form in it."""
 
     @classmethod
-    def of(cls, basis: Basis, cloud: Cloud) -> _HalfFramed:
-        return cls(basis.names, basis.monomials, basis.others, cloud.region)
+    def of(cls, basis: Basis, summary: DataSummary) -> _HalfFramed:
+        return cls(basis.names, basis.monomials, basis.others, summary.region)
 
     @cached_property
     def _parts(self) -> tuple[Basis, Basis]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, frozen
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 from wgsindy.errors import DataError
 from wgsindy.estimate.likelihood.error_bars import Refit
 from wgsindy.estimate.likelihood.evidence import Posterior
@@ -35,7 +35,7 @@ from wgsindy.model import tensor
 from wgsindy.model.uncertainty import FEWEST_CLUSTERS, Uncertainty
 from wgsindy.passes.engine import SERIAL, Engine, Pass, Total, reduce
 from wgsindy.passes.segments import stretches_of
-from wgsindy.passes.summary import Cloud
+from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import Basis
 
@@ -83,9 +83,9 @@ class SharpFit:
 
 
 def recover_sharp(
-    data: Recording,
+    data: Dataset,
     basis: Basis,
-    cloud: Cloud,
+    summary: DataSummary,
     recipe: Recipe,
     *,
     engine: Engine = SERIAL,
@@ -95,12 +95,12 @@ def recover_sharp(
 
     ``given (d + E, K)``: the terms of each field, where they are known. Nothing is selected then.
     """
-    work = basis.in_frame(cloud.region) if basis.is_closed else basis
-    choice = Choice(basis, Beyond(basis, cloud), recipe, given)
+    work = basis.in_frame(summary.region) if basis.is_closed else basis
+    choice = Choice(basis, Beyond(basis, summary), recipe, given)
     run = _Runner(data, engine, chunk_size(data.dimension, len(basis)))
-    noise = cloud.frame.scale * np.sqrt(cloud.variation)
+    noise = summary.frame.scale * np.sqrt(summary.variation)
     start = WorkingModel.start(
-        work, noise, cloud.region.scale, finite_step=recipe.finite_step == "taylor"
+        work, noise, summary.region.scale, finite_step=recipe.finite_step == "taylor"
     )
     early = run.on_pilot()
     first, model = _first_drift(start, choice, early)
@@ -131,7 +131,7 @@ def recover_sharp(
 class _Runner:
     """Runs passes over one data set."""
 
-    data: Recording
+    data: Dataset
     engine: Engine
     chunk_size: int
 

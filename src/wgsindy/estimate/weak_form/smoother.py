@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray, Scratch
-from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.data.frame import Frame
 from wgsindy.passes.engine import SERIAL, Engine, reduce
-from wgsindy.passes.summary import Cloud
+from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import Recipe
 from wgsindy.terms.monomials import Monomials
 
@@ -78,7 +78,7 @@ def _mix(value: HashArray) -> HashArray:
 
 
 def place_centres(
-    data: Recording, frame: Frame, n_centres: int, seed: int, engine: Engine = SERIAL
+    data: Dataset, frame: Frame, n_centres: int, seed: int, engine: Engine = SERIAL
 ) -> FloatArray:
     """Place kernel centres ``(J, d)`` by k-means in the frame, on a sample of the states."""
     from sklearn.cluster import KMeans
@@ -101,11 +101,11 @@ def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def grid_of_centres(cloud: Cloud, n_centres: int) -> FloatArray:
+def grid_of_centres(summary: DataSummary, n_centres: int) -> FloatArray:
     """Spread about ``n_centres`` evenly over the range of the states, in the frame; ``(J, d)``."""
-    d = len(cloud.low)
+    d = len(summary.low)
     side = max(1, round(n_centres ** (1 / d)))
-    low, high = cloud.frame.standardise(np.array([cloud.low, cloud.high]))
+    low, high = summary.frame.standardise(np.array([summary.low, summary.high]))
     return np.array(list(product(*np.linspace(low, high, side).T)))
 
 
@@ -192,8 +192,8 @@ class GramPass:
 
 
 def build_smoother(
-    data: Recording,
-    cloud: Cloud,
+    data: Dataset,
+    summary: DataSummary,
     recipe: Recipe,
     seed: int,
     engine: Engine = SERIAL,
@@ -201,12 +201,12 @@ def build_smoother(
 ) -> Smoother:
     """Learn centres, bandwidth and local-polynomial intercepts from the states of ``data``."""
     if recipe.centres == "grid":
-        centres = grid_of_centres(cloud, recipe.n_centres)
+        centres = grid_of_centres(summary, recipe.n_centres)
     else:
-        centres = place_centres(data, cloud.frame, recipe.n_centres, seed, engine)
+        centres = place_centres(data, summary.frame, recipe.n_centres, seed, engine)
     bandwidth = bandwidth_matrix(
         centres,
-        cloud.covariance,
+        summary.covariance,
         recipe.bandwidth_factor,
         shaped=recipe.bandwidth != "isotropic",
     )
@@ -215,10 +215,10 @@ def build_smoother(
     whitening = np.linalg.inv(np.linalg.cholesky(bandwidth))
     local = Monomials.up_to(recipe.local_order, dimension=data.dimension)
     wide = Monomials.up_to(2 * recipe.local_order, dimension=data.dimension)
-    step = GramPass(cloud.frame, centres, whitening, wide, data.mean_dt)
+    step = GramPass(summary.frame, centres, whitening, wide, data.mean_dt)
     sums = reduce(step, data, engine=engine)
     intercept = _intercepts(sums, centres, local, wide, ridge)
-    return Smoother(cloud.frame, centres, whitening, local, intercept)
+    return Smoother(summary.frame, centres, whitening, local, intercept)
 
 
 def _intercepts(

@@ -20,7 +20,7 @@ RELATIVE_FLOOR = 1e-10  # smallest eigenvalue kept, relative to the mean tensor
 
 def recover(weak: WeakForm, recipe: Recipe) -> tuple[FloatArray, TensorField]:
     """Run the weak-form stages; returns drift ``(d, K)`` and tensor in physical units."""
-    floor = RELATIVE_FLOOR * float(weak.cloud.variation.mean())
+    floor = RELATIVE_FLOOR * float(weak.summary.variation.mean())
     noise = weak.observation_noise() if recipe.noise_correction else None
     drift, entries = first_pass(weak, noise, recipe)
     if recipe.gls != "none":
@@ -35,14 +35,14 @@ def read_out(weak: WeakForm, entries: FloatArray, floor: float, recipe: Recipe) 
     scale = weak.frame.scale
     # Shrinkage compares noise with noise: each coordinate in units of its own mean noise, so that
     # neither units nor the spread of the states can leak one entry into another.
-    units = frozen(scale * np.sqrt(weak.cloud.variation))
+    units = frozen(scale * np.sqrt(weak.summary.variation))
     rows, columns = np.array(tensor.pairs(weak.data.dimension)).T
     if recipe.tensor == "entries":
         physical = entries * (scale[rows] * scale[columns])[:, None]
         return TensorField("entries", frozen(physical), recipe.shrinkage, units)
     # A Cholesky factor depends on the order of the coordinates. Noisiest first is an order that
     # the data give: exchanging two columns of a file exchanges the fields and nothing else.
-    order = tuple(np.argsort(-weak.cloud.variation, kind="stable").tolist())
+    order = tuple(np.argsort(-weak.summary.variation, kind="stable").tolist())
     factor = fit_columns(weak, weak.factor_targets(entries, floor, order), recipe)
     physical = factor * scale[list(order)][rows][:, None]
     return TensorField("factor", frozen(physical), recipe.shrinkage, units, order)

@@ -14,14 +14,14 @@ from functools import cached_property
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, Scratch
-from wgsindy.data.dataset import Chunk, Recording
+from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.data.frame import Frame
 from wgsindy.data.runs import Runs
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.estimate.weak_form.smoother import Smoother, build_smoother
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SERIAL, Engine, reduce
-from wgsindy.passes.summary import Cloud, survey
+from wgsindy.passes.summary import DataSummary, data_summary
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import Basis
 
@@ -89,9 +89,9 @@ class WeakForm:
     fold a row is.
     """
 
-    data: Recording
+    data: Dataset
     basis: Basis
-    cloud: Cloud
+    summary: DataSummary
     smoothers: tuple[Smoother, ...]
     fold: IntArray
     group: IntArray
@@ -101,7 +101,7 @@ class WeakForm:
     @property
     def frame(self) -> Frame:
         """Standardised coordinates."""
-        return self.cloud.frame
+        return self.summary.frame
 
     @cached_property
     def mean_dt(self) -> float:
@@ -238,7 +238,7 @@ class WeakForm:
         return WeakForm(
             data=self.data.subset(others.tolist()),
             basis=self.basis,
-            cloud=self.cloud,
+            summary=self.summary,
             smoothers=(smoother,),
             fold=zeros,
             group=group,
@@ -258,15 +258,15 @@ class WeakForm:
 
 
 def weak_form(
-    data: Recording, basis: Basis, recipe: Recipe, *, seed: int, engine: Engine = SERIAL
+    data: Dataset, basis: Basis, recipe: Recipe, *, seed: int, engine: Engine = SERIAL
 ) -> WeakForm:
     """Build smoothers and bookkeeping; rows are computed when first asked for."""
-    cloud = survey(data, standardise=recipe.standardise, engine=engine)
+    summary = data_summary(data, standardise=recipe.standardise, engine=engine)
     if basis.is_closed:
-        basis = basis.in_frame(cloud.frame)
+        basis = basis.in_frame(summary.frame)
     n_folds = min(recipe.folds, len(data))
     # Dealt out in order of mean position: folds are alike, whatever the order of the files.
-    trajectory_fold = cloud.rank % n_folds
+    trajectory_fold = summary.rank % n_folds
     grouped = recipe.rows == "trajectory" and len(data) > 1
     crossed = recipe.cross_fit and len(data) > 1
     everything = np.zeros(len(data), dtype=np.int64)
@@ -277,7 +277,7 @@ def weak_form(
             for f in range(n_folds)
         )
     else:
-        smoothers = (build_smoother(data, cloud, recipe, seed, engine),)
+        smoothers = (build_smoother(data, summary, recipe, seed, engine),)
     group = np.arange(len(data)) if grouped else fold
     n_centres = max(len(smoother.centres) for smoother in smoothers)
     if grouped or crossed:
@@ -286,12 +286,12 @@ def weak_form(
         row_folds = np.repeat(owner, n_centres)
     else:
         row_folds = np.arange(n_centres) * min(recipe.folds, n_centres) // n_centres
-    return WeakForm(data, basis, cloud, smoothers, fold, group, row_folds, engine)
+    return WeakForm(data, basis, summary, smoothers, fold, group, row_folds, engine)
 
 
 def _smoother_without(
-    data: Recording, held_out: BoolArray, recipe: Recipe, seed: int, engine: Engine
+    data: Dataset, held_out: BoolArray, recipe: Recipe, seed: int, engine: Engine
 ) -> Smoother:
     others = data.subset(np.flatnonzero(~held_out).tolist())
-    cloud = survey(others, standardise=recipe.standardise, engine=engine)
-    return build_smoother(others, cloud, recipe, seed, engine)
+    summary = data_summary(others, standardise=recipe.standardise, engine=engine)
+    return build_smoother(others, summary, recipe, seed, engine)

@@ -30,7 +30,7 @@ ELLIPSES = 7
 ROUNDING = 1e-12
 
 
-class Window(NamedTuple):
+class Viewport(NamedTuple):
     """A rectangle of states: names of the coordinates, lower and upper corner ``(2,)``."""
 
     names: tuple[str, ...]
@@ -38,7 +38,7 @@ class Window(NamedTuple):
     high: FloatArray
 
     @classmethod
-    def of(cls, data: States) -> Window:
+    def of(cls, data: States) -> Viewport:
         """The central 96 % of the states of each coordinate.
 
         Raises
@@ -74,14 +74,14 @@ def plot_comparison(estimate: Generator, truth: Generator, data: States) -> Figu
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.4, 11.2))
-    draw_comparison(_fixed_places(figure), estimate, truth, Window.of(data), points=POINTS)
+    draw_comparison(_fixed_places(figure), estimate, truth, Viewport.of(data), points=POINTS)
     return figure
 
 
 def plot_fields(
     estimate: Generator,
     truth: Generator,
-    window: Window,
+    window: Viewport,
     *,
     points: int,
     size: tuple[float, float],
@@ -136,7 +136,7 @@ def _fixed_places(figure: Figure) -> Places:
 
 
 def draw_comparison(
-    places: Places, estimate: Generator, truth: Generator, window: Window, *, points: int
+    places: Places, estimate: Generator, truth: Generator, window: Viewport, *, points: int
 ) -> None:
     """Fill the panels."""
     figure, panels, bars = places
@@ -242,7 +242,7 @@ def plot_portrait(generator: Generator, data: States, axes: Axes) -> Axes:
     """Draw where the process goes: density of the data, drift arrows, tensor ellipses."""
     from matplotlib.collections import EllipseCollection
 
-    window = Window.of(data)
+    window = Viewport.of(data)
     x, y, grid = window.mesh(ARROWS)
     axes.hexbin(*data.states.T, gridsize=45, cmap="Blues", mincnt=1, linewidths=0)
     drift = generator.drift(grid)

@@ -17,7 +17,7 @@ from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
 from wgsindy.report.digest import States
 from wgsindy.report.figures.fields import (
-    Window,
+    Viewport,
     colour_range,
     draw_colour_bar,
     draw_image,
@@ -86,7 +86,7 @@ def plot_images(generator: Generator, data: States, weak: Collection[str] = ()) 
     """Draw b1, b2, a11, a12, a22 over the central range of two coordinates."""
     from matplotlib.figure import Figure
 
-    window = Window.of(data)
+    window = Viewport.of(data)
     x, y, grid = window.mesh(POINTS)
     values = field_values(generator, grid)
     names = [*chain(*symbolic.field_names(2))]

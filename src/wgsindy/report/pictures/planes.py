@@ -9,7 +9,7 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.report.digest import States
-from wgsindy.report.figures.fields import Window
+from wgsindy.report.figures.fields import Viewport
 from wgsindy.zoo.scores import GRID_RANGE
 
 MOST_PLANES = 6
@@ -24,7 +24,7 @@ class Plane(NamedTuple):
     first: int
     second: int
     centre: FloatArray
-    window: Window
+    window: Viewport
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -61,7 +61,7 @@ class Plane(NamedTuple):
     def described(self, names: tuple[str, ...]) -> str:
         """Say where the plane lies.
 
-        >>> window = Window(("x", "y"), np.zeros(2), np.ones(2))
+        >>> window = Viewport(("x", "y"), np.zeros(2), np.ones(2))
         >>> Plane(0, 1, np.array([0.0, 0.0, 0.5]), window).described(("x", "y", "z"))
         'x and y, at z = 0.5'
         """
@@ -83,7 +83,7 @@ def planes(data: States, reach: tuple[float, float] = GRID_RANGE) -> list[Plane]
             p,
             q,
             centre,
-            Window((data.names[p], data.names[q]), low[[p, q]], high[[p, q]]),
+            Viewport((data.names[p], data.names[q]), low[[p, q]], high[[p, q]]),
         )
         for p, q in pairs
     ]

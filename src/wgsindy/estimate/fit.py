@@ -15,7 +15,7 @@ import numpy as np
 
 from wgsindy import recipes
 from wgsindy.data.arrays import frozen
-from wgsindy.data.dataset import Recording
+from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics import Diagnostics, Examination, diagnose
 from wgsindy.errors import NotEnoughDataError, RecipeError
 from wgsindy.estimate.likelihood.auto_library import Chosen, chosen_and_fitted
@@ -27,7 +27,7 @@ from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
 from wgsindy.passes.engine import SERIAL, Engine
 from wgsindy.passes.sample_warnings import warn_of_samples
-from wgsindy.passes.summary import survey
+from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import Basis, Library, library
 
@@ -52,7 +52,7 @@ class Outcome:
 
 
 def fit_recording(
-    data: Recording,
+    data: Dataset,
     candidates: Candidates = "poly3",
     recipe: str | Recipe = "paper",
     *,
@@ -88,9 +88,7 @@ def check_integer(name: str, value: Any, low: int, high: int) -> None:
         raise RecipeError(f"{name} must be a whole number from {low} to {high}, got {value!r}.")
 
 
-def _chosen(
-    candidates: Candidates, data: Recording, engine: Engine
-) -> tuple[Chosen, Fitted | None]:
+def _chosen(candidates: Candidates, data: Dataset, engine: Engine) -> tuple[Chosen, Fitted | None]:
     if isinstance(candidates, str) and candidates == AUTO:
         _check_length(data)
         return chosen_and_fitted(data, engine=engine)
@@ -99,17 +97,17 @@ def _chosen(
 
 
 def _fit_rows(
-    data: Recording, basis: Basis, recipe: Recipe, info: Info, random_state: int, engine: Engine
+    data: Dataset, basis: Basis, recipe: Recipe, info: Info, random_state: int, engine: Engine
 ) -> tuple[Generator, Examination]:
     """Fit kernel-weighted rows, as the paper does."""
     weak = weak_form(data, basis, recipe, seed=random_state, engine=engine)
     _check_length(data)
-    warn_of_samples(weak.cloud, data.names)
+    warn_of_samples(weak.summary, data.names)
     drift, field = recover(weak, recipe)
-    generator = Generator(weak.basis, drift, field, info, weak.cloud.region)
+    generator = Generator(weak.basis, drift, field, info, weak.summary.region)
     return generator, Examination(
         data,
-        weak.cloud,
+        weak.summary,
         generator,
         rows=len(weak.design),
         condition=weak.condition_number,
@@ -119,7 +117,7 @@ def _fit_rows(
 
 
 def _fit_samples(
-    data: Recording,
+    data: Dataset,
     basis: Basis,
     recipe: Recipe,
     info: Info,
@@ -127,24 +125,24 @@ def _fit_samples(
     fitted: Fitted | None,
 ) -> tuple[Generator, Examination]:
     """Fit every increment on its own, unless the choice of the library has done so."""
-    cloud = (
-        survey(data, standardise=recipe.standardise, engine=engine)
+    summary = (
+        data_summary(data, standardise=recipe.standardise, engine=engine)
         if fitted is None
-        else fitted.cloud
+        else fitted.summary
     )
     _check_length(data)
-    warn_of_samples(cloud, data.names, dropped=True)
+    warn_of_samples(summary, data.names, dropped=True)
     if fitted is None:
-        fit = recover_sharp(data, basis, cloud, recipe, engine=engine)
-        fitted = Fitted(data, basis, cloud, recipe, fit, engine)
+        fit = recover_sharp(data, basis, summary, recipe, engine=engine)
+        fitted = Fitted(data, basis, summary, recipe, fit, engine)
     fit = fitted.fit
     field = TensorField("clipped", fit.entries, 0.0, frozen(np.ones(data.dimension)))
-    generator = Generator(basis, fit.drift, field, info, cloud.region, fit.uncertainty)
+    generator = Generator(basis, fit.drift, field, info, summary.region, fit.uncertainty)
     return generator, Examination(
         data,
-        cloud,
+        summary,
         generator,
-        rows=data.n_increments - cloud.repeated,
+        rows=data.n_increments - summary.repeated,
         condition=fit.condition,
         corrected=recipe.noise_correction,
         fitted=fitted,
@@ -152,7 +150,7 @@ def _fit_samples(
     )
 
 
-def _info(data: Recording, recipe: Recipe, library_name: str) -> Info:
+def _info(data: Dataset, recipe: Recipe, library_name: str) -> Info:
     return {
         "library": library_name,
         "recipe": recipe.name,
@@ -161,7 +159,7 @@ def _info(data: Recording, recipe: Recipe, library_name: str) -> Info:
     }
 
 
-def _check_length(data: Recording) -> None:
+def _check_length(data: Dataset) -> None:
     if data.n_increments < FEWEST_INCREMENTS:
         raise NotEnoughDataError(
             f"{data.n_increments} increments are too few to check any choice of terms; give at "
