@@ -17,8 +17,8 @@ HEAVY = COMMAND_LINE | PICTURES | WITH_SKLEARN | {"dask", "distributed", "h5py",
 
 FIT = """
 import numpy as np
-from wgsindy.fitting import fit_recording
-from wgsindy.trajectories import Trajectories
+from wgsindy.estimate.fit import fit_recording
+from wgsindy.data.trajectories import Trajectories
 noise = np.random.default_rng(0).normal(0, 0.1, (4, 2000, 2))
 paths = np.zeros_like(noise)
 for n in range(1, 2000):
@@ -114,4 +114,4 @@ def test_the_package_alone_starts_sooner_than_numpy() -> None:
 def test_a_fit_is_loaded_in_half_the_time_of_scikit_learn() -> None:
     # Measured 0.15 to 0.25. Half leaves room for a slow disk, and with scikit-learn among what a
     # command loads, as it once was, the ratio is above 1.
-    assert cost_ratio("import wgsindy.fit", "import numpy, sklearn.base", rounds=2) < 0.5
+    assert cost_ratio("import wgsindy.estimate.fit", "import numpy, sklearn.base", rounds=2) < 0.5
