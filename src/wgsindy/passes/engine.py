@@ -7,13 +7,14 @@ on an :class:`Engine`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from queue import Queue
-from typing import Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from wgsindy.data.dataset import CHUNK_SIZE, WINDOW_SIZE, Chunk, Dataset, Partition, Window
 
@@ -22,6 +23,7 @@ Progress = Callable[[int, int], object]
 
 SHARES = 4  # chunks that each thread should get of a small data set, so that all end together
 LONGER = 8  # times as long as one thread's are chunks of several threads
+MERGE = "merge"  # in the metadata of a field: how it is merged if not added
 WAITING = 2  # sections that wait for each thread, which bounds what is held in memory
 
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
@@ -43,15 +45,47 @@ class Pass(Protocol[Total]):
         ...
 
 
+class SumPass(Generic[Total]):
+    """A pass whose totals are merged by :func:`added`: most are nothing but sums."""
+
+    def merge(self, left: Total, right: Total) -> Total:
+        return added(left, right)
+
+
+def added(left: Total, right: Total) -> Total:
+    """Add two totals: numbers, arrays, lists, or dataclasses of these, field by field.
+
+    A field that is not a sum names its own way, ``field(metadata=merged_by(np.maximum))``.
+
+    >>> added([1], [2])
+    [1, 2]
+    """
+    if not is_dataclass(left):
+        return operator.add(left, right)
+    return type(left)(
+        **{
+            item.name: item.metadata.get(MERGE, operator.add)(
+                getattr(left, item.name), getattr(right, item.name)
+            )
+            for item in fields(left)
+        }
+    )
+
+
+def merged_by(merge: Callable[[Any, Any], Any]) -> dict[str, Callable[[Any, Any], Any]]:
+    """Return the metadata of a field that is merged by a function of two values."""
+    return {MERGE: merge}
+
+
 @contextmanager
 def watched(progress: Progress) -> Iterator[None]:
     """Call ``progress(done, total)`` during every pass within: increments so far, and in all.
 
-    >>> from wgsindy.passes.summary import survey
+    >>> from wgsindy.passes.summary import data_summary
     >>> from wgsindy.data.trajectories import Trajectories
     >>> seen = []
     >>> with watched(lambda done, total: seen.append((done, total))):
-    ...     _ = survey(Trajectories([[0.0, 1.0, 3.0, 2.0]], dt=0.1), standardise=True)
+    ...     _ = data_summary(Trajectories([[0.0, 1.0, 3.0, 2.0]], dt=0.1), standardise=True)
     >>> seen
     [(3, 3)]
     """
