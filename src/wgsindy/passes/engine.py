@@ -60,7 +60,7 @@ def added(left: Total, right: Total) -> Total:
     >>> added([1], [2])
     [1, 2]
     """
-    if not is_dataclass(left):
+    if not is_dataclass(left) or isinstance(left, type):
         return operator.add(left, right)
     return type(left)(
         **{
