@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -13,13 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics import Diagnostics, diagnose
-from wgsindy.errors import DataError
-from wgsindy.estimate.fit import check_integer, fit_recording
+from wgsindy.estimate.fit import check_integer, fit_dataset
+from wgsindy.estimate.held_out import log_likelihood
+from wgsindy.files import as_dataset
 from wgsindy.passes.dask_cluster import as_engine
+from wgsindy.passes.engine import Engine
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import Library
+
+Steps = float | Sequence[float] | None
 
 
 class WGSINDy(BaseEstimator):  # type: ignore[misc]
@@ -27,9 +31,9 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    library : candidate terms: ``"poly3"``, ``"sqrt"``, ``"trig"``, a list of formulas, a Library;
-        ``"auto"`` lets the data choose
-    recipe : ``"paper"``, ``"sharp"`` or a :class:`wgsindy.recipes.Recipe`
+    library : candidate terms: ``"auto"`` lets the data choose; ``"poly3"``, ``"sqrt"``, ``"trig"``,
+        a list of formulas, a Library
+    recipe : ``"sharp"``, ``"paper"``, or a recipe of :mod:`wgsindy.recipes`
     random_state : seed of the only random stage, the placement of kernel centres
     threads : number of threads for passes over the data
     engine : ``dask.distributed.Client`` (or anything with ``reduce``) that runs the passes instead
@@ -40,8 +44,8 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         The recovered generator.
     library_ : Library
         The candidate terms.
-    examination_ : Examination
-        Data and fit, for the checks behind the diagnostics.
+    fit_ : Fit
+        Data, recipe and result, for whoever wants to know more.
     diagnostics_ : Diagnostics
         What limits the fit, and the verdict; made when it is first asked for.
 
@@ -59,8 +63,8 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        library: str | Sequence[str] | Library = "poly3",
-        recipe: str | Recipe = "paper",
+        library: str | Sequence[str] | Library = "auto",
+        recipe: str | Recipe = "sharp",
         random_state: int = 0,
         threads: int = 1,
         engine: Any = None,
@@ -79,27 +83,42 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         clone.engine = self.engine
         return clone
 
-    def fit(self, X: Any, y: None = None, *, dt: float | Sequence[float] | None = None) -> Self:
-        """Fit to :class:`Trajectories`, to a ``Stream``, or to arrays together with ``dt``.
+    def fit(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        dt: Steps = None,
+        t: Any = None,
+        names: Sequence[str] | None = None,
+    ) -> Self:
+        """Fit to measured trajectories.
+
+        Parameters
+        ----------
+        X : what ``wg.read`` gives, ``Trajectories``, a ``Stream``, a data frame of any kind, one
+            ``(n, d)`` array, one ``(R, n, d)`` array, or a list of ``(n_i, d)`` arrays
+        dt : sampling interval of arrays, one number or one a trajectory
+        t : sampling times of arrays, instead; of a data frame, the name of the column of times
+        names : names of the coordinates of arrays and data frames
 
         Raises
         ------
         DataError, EngineError, LibraryError, RecipeError, NotEnoughDataError
             Each with the offending value and a way out.
         """
-        data = _as_recording(X, dt)
-        check_integer("threads", self.threads, 1, 4096)
-        outcome = fit_recording(
+        data = as_dataset(X, dt=dt, t=t, names=names)
+        self.fit_ = fit_dataset(
             data,
             self.library,
             self.recipe,
             random_state=self.random_state,
-            engine=as_engine(self.engine, self.threads),
+            engine=self._engine(),
         )
-        self.library_ = outcome.library
-        self.generator_ = outcome.generator
-        self.examination_ = outcome.examination
+        self.library_ = self.fit_.library
+        self.generator_ = self.fit_.generator
         self.n_features_in_ = data.dimension
+        self._steps = dt  # of arrays that are scored without their own
         self.__dict__.pop("diagnostics_", None)  # of an earlier fit
         return self
 
@@ -107,19 +126,32 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
     def diagnostics_(self) -> Diagnostics:
         """What limits the fit, and the verdict; made when it is first asked for."""
         check_is_fitted(self)
-        return diagnose(self.examination_)
+        return diagnose(self.fit_)
 
     def predict(self, X: ArrayLike) -> FloatArray:
         """Drift at points ``(n, d)``."""
         check_is_fitted(self)
         return self.generator_.drift(X)
 
+    def score(self, X: Any, y: None = None, *, dt: Steps = None, t: Any = None) -> float:
+        """Mean log-likelihood of a step of data that were held out; larger is better.
 
-def _as_recording(X: Any, dt: float | Sequence[float] | None) -> Dataset:
-    if isinstance(X, Dataset):
-        if dt is not None:
-            raise DataError(f"these trajectories carry their own steps; leave out dt={dt}.")
-        return X
-    if dt is None:
-        raise DataError("arrays need the sampling interval: pass dt=..., or Trajectories.")
-    return Trajectories(X, dt)
+        ``X``, ``dt`` and ``t`` as in :meth:`fit`; arrays without either have the step of the fit,
+        so that scikit-learn's searches and cross-validation work.
+        """
+        check_is_fitted(self)
+        if dt is None and t is None and not isinstance(X, Dataset):
+            dt = self._steps if isinstance(self._steps, int | float) else None
+        data = as_dataset(X, dt=dt, t=t, names=self.generator_.names)
+        return log_likelihood(self.generator_, data, engine=self._engine())
+
+    def report(self, path: str | Path, *, title: str = "Report of a fit") -> None:
+        """Write a self-contained HTML page about the fit."""
+        from wgsindy.report import write_report
+
+        check_is_fitted(self)
+        write_report(path, self.generator_, self.fit_.data, self.diagnostics_, title=title)
+
+    def _engine(self) -> Engine:
+        check_integer("threads", self.threads, 1, 4096)
+        return as_engine(self.engine, self.threads)

@@ -1,20 +1,38 @@
 """Recipes: every choice of every stage, as one frozen value.
 
-The paper's frozen configuration, each of its ablations and each variant are values of
-:class:`Recipe`, so that a study of them is a list of recipes and not a second code path.
+There are two estimators and so two types: :class:`WeakFormRecipe` (the paper's) and
+:class:`LikelihoodRecipe` (``sharp``). What one of them has no use for, it does not have. A study of
+choices is a list of recipes and not a second code path.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_type_hints
 
 from wgsindy.errors import RecipeError
 
+if TYPE_CHECKING:
+    from wgsindy.data.arrays import FloatArray
+
 
 @dataclass(frozen=True)
-class Recipe:
-    """Choices of a fit; the defaults are the paper's frozen configuration.
+class _Checked:
+    """Choices that are checked when they are made."""
+
+    _RANGES: ClassVar[dict[str, tuple[float, float]]] = {}
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for field in fields(self):
+            _check_choice(field.name, getattr(self, field.name), hints[field.name])
+        for name, (low, high) in self._RANGES.items():
+            _check_range(name, getattr(self, name), low, high)
+
+
+@dataclass(frozen=True)
+class WeakFormRecipe(_Checked):
+    """Choices of a fit by weak rows; the defaults are the paper's frozen configuration.
 
     Parameters
     ----------
@@ -22,69 +40,91 @@ class Recipe:
     standardise : divide each coordinate by its standard deviation after subtracting its mean
     n_centres : number of kernel centres
     centres : where they are: at k-means of the states, or evenly spread over their range
-    bandwidth : kernels shaped by the covariance of the states, by the diagonal of its inverse (a
-        slip of the authors' release, for the errata), or isotropic
+    bandwidth : kernels shaped by the covariance of the states, or isotropic
     bandwidth_factor : bandwidth over the median distance between neighbouring centres
     local_order : degree of the local polynomial whose intercept is the weak row
     drift_square : subtract the finite-step term b b' dt from the tensor targets
-    solver : how a sparse system is solved; ``evidence`` is for rows ``samples``
+    solver : how a sparse system is solved
     debias : refit the selected terms by least squares
     threshold : drop terms below this fraction of the largest one, refitting each time
     folds : number of cross-validation folds
     slack : standard errors by which a sparser model may be worse than the best in cross-validation
-    rows : one weak row per centre and trajectory, or per centre of one pooled cloud, or every
-        increment on its own (``samples``: no kernels at all)
+    rows : one weak row per centre and trajectory, or per centre with all trajectories pooled
     gls : reweight drift rows by their noise: per component, jointly, or not at all
-    tensor : read the tensor out through Cholesky factors, entry by entry, or entry by entry with
-        negative eigenvalues clipped at each point
+    tensor : read the tensor out through Cholesky factors, or entry by entry
     shrinkage : weight of the isotropic part mixed into the tensor read-out
     noise_correction : estimate observation noise from lag-one increments and subtract it from the
-        tensor; rows ``samples`` free the drift of it, too
+        tensor
     cross_fit : build smoother and noise weights of a trajectory from the other trajectories
-    false_alarm : probability, at most, that chance adds a term to a field that has none
-    degree_cost : nats that evidence asks for each degree of a term beyond the first
-    averaging : average the drift field over supports of similar evidence; formulas stay sparse
-    finite_step : take samples for an Euler chain, or correct drift and tensor for the finite step
-        of a continuous process by the next term of the Ito-Taylor moments
     """
 
     name: str = "paper"
     standardise: bool = True
     n_centres: int = 64
     centres: Literal["kmeans", "grid"] = "kmeans"
-    bandwidth: Literal["covariance", "diagonal", "isotropic"] = "covariance"
+    bandwidth: Literal["covariance", "isotropic"] = "covariance"
     bandwidth_factor: float = 1.5
     local_order: Literal[0, 1, 2] = 2
     drift_square: bool = True
-    solver: Literal["adaptive_lasso", "lasso", "stlsq", "evidence"] = "adaptive_lasso"
+    solver: Literal["adaptive_lasso", "lasso", "stlsq"] = "adaptive_lasso"
     debias: bool = True
     threshold: float = 0.12
     folds: int = 5
     slack: float = 1.0
-    rows: Literal["trajectory", "pooled", "samples"] = "trajectory"
+    rows: Literal["trajectory", "pooled"] = "trajectory"
     gls: Literal["none", "diagonal", "full"] = "diagonal"
-    tensor: Literal["cholesky", "entries", "clipped"] = "cholesky"
+    tensor: Literal["cholesky", "entries"] = "cholesky"
     shrinkage: float = 0.05
     noise_correction: bool = False
     cross_fit: bool = False
+
+    _RANGES: ClassVar[dict[str, tuple[float, float]]] = {
+        "n_centres": (1, 4096),
+        "bandwidth_factor": (1e-3, 1e3),
+        "threshold": (0, 1),
+        "folds": (2, 100),
+        "slack": (0, 100),
+        "shrinkage": (0, 1),
+    }
+
+    def kernel_shape(self, bandwidth: FloatArray) -> FloatArray:
+        """Return the matrix ``(d, d)`` that kernels use for this bandwidth matrix: itself.
+
+        A place for studies of other kernels.
+        """
+        return bandwidth
+
+
+@dataclass(frozen=True)
+class LikelihoodRecipe(_Checked):
+    """Choices of a fit by the likelihood of every increment; the defaults are ``sharp``.
+
+    Parameters
+    ----------
+    name : what to call it
+    noise_correction : estimate observation noise from lag-one increments and free tensor and drift
+        of it
+    false_alarm : probability, at most, that chance adds a term to a field that has none
+    degree_cost : log-evidence that each degree of a term beyond the first must be worth
+    averaging : average the drift field over supports of similar evidence; formulas stay sparse
+    finite_step : take samples for an Euler chain, or correct drift and tensor for the finite step
+        of a continuous process by the next term of the Ito-Taylor moments
+    """
+
+    name: str = "sharp"
+    noise_correction: bool = False
     false_alarm: float = 0.01
     degree_cost: float = 0.5
-    averaging: bool = False
+    averaging: bool = True
     finite_step: Literal["euler", "taylor"] = "euler"
 
-    def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for field in fields(self):
-            _check_choice(field.name, getattr(self, field.name), hints[field.name])
-        _check_range("n_centres", self.n_centres, 1, 4096)
-        _check_range("bandwidth_factor", self.bandwidth_factor, 1e-3, 1e3)
-        _check_range("threshold", self.threshold, 0, 1)
-        _check_range("folds", self.folds, 2, 100)
-        _check_range("slack", self.slack, 0, 100)
-        _check_range("shrinkage", self.shrinkage, 0, 1)
-        _check_range("false_alarm", self.false_alarm, 1e-12, 1)
-        _check_range("degree_cost", self.degree_cost, 0, 100)
-        _check_together(self)
+    _RANGES: ClassVar[dict[str, tuple[float, float]]] = {
+        "false_alarm": (1e-12, 1),
+        "degree_cost": (0, 100),
+    }
+
+
+Recipe = WeakFormRecipe | LikelihoodRecipe
 
 
 def _check_choice(field: str, value: Any, hint: Any) -> None:
@@ -103,117 +143,26 @@ def _check_range(field: str, value: float, low: float, high: float) -> None:
         raise RecipeError(f"recipe choice {field} must be in [{low:g}, {high:g}], got {value!r}.")
 
 
-def _check_together(recipe: Recipe) -> None:
-    """Refuse choices that would have no effect: weak rows and single increments are two ways."""
-    by_sample = recipe.rows == "samples"
-    needs_samples = {
-        "solver": recipe.solver == "evidence",
-        "tensor": recipe.tensor == "clipped",
-        "averaging": recipe.averaging,
-        "finite_step": recipe.finite_step == "taylor",
-    }
-    needs_kernels = {
-        "solver": recipe.solver != "evidence",
-        "tensor": recipe.tensor != "clipped",
-        "gls": recipe.gls != "full",
-        "shrinkage": recipe.shrinkage > 0,
-        "cross_fit": recipe.cross_fit,
-    }
-    for field, asked in (needs_kernels if by_sample else needs_samples).items():
-        if asked:
-            raise RecipeError(
-                f"recipe choice {field}={getattr(recipe, field)!r} does not go together with "
-                f"rows={recipe.rows!r}; start from recipes.{'SHARP' if by_sample else 'PAPER'} and "
-                "change that."
-            )
+PAPER = WeakFormRecipe()
+SHARP = LikelihoodRecipe()
 
 
-PAPER = Recipe()
+def with_noise_correction(recipe: Recipe) -> Recipe:
+    """Return the recipe with its correction for observation noise switched on."""
+    if recipe.noise_correction:
+        return recipe
+    return replace(recipe, name=f"{recipe.name}-noise", noise_correction=True)
 
-SHARP = Recipe(
-    name="sharp",
-    rows="samples",
-    solver="evidence",
-    gls="full",
-    tensor="clipped",
-    shrinkage=0.0,
-    averaging=True,
-)
-
-# Leave one out: five of the paper's six mechanisms, each switched off alone. The sixth, pooling,
-# is a matter of how many trajectories are given, not of the recipe.
-ABLATIONS: dict[str, Recipe] = {
-    recipe.name: recipe
-    for recipe in (
-        replace(PAPER, name="paper-no-anisotropy", bandwidth="isotropic"),
-        replace(PAPER, name="paper-no-local-polynomial", local_order=0),
-        replace(PAPER, name="paper-no-adaptive-lasso", solver="stlsq"),
-        replace(PAPER, name="paper-no-gls", gls="none"),
-        replace(PAPER, name="paper-no-cholesky", tensor="entries", shrinkage=0.0),
-    )
-}
-
-SHARP_ABLATIONS: dict[str, Recipe] = {
-    recipe.name: recipe
-    for recipe in (
-        replace(SHARP, name="sharp-one-support", averaging=False),
-        replace(SHARP, name="sharp-no-degree-cost", degree_cost=0.0),
-    )
-}
-
-# The scalar estimator, component by component in raw coordinates: where the paper's ladder starts.
-NAIVE = Recipe(
-    name="naive",
-    standardise=False,
-    centres="grid",
-    bandwidth="isotropic",
-    local_order=0,
-    solver="stlsq",
-    rows="pooled",
-    gls="none",
-    tensor="entries",
-    shrinkage=0.0,
-)
-
-
-def _grafted(*steps: tuple[str, dict[str, Any]]) -> dict[str, Recipe]:
-    """Return the recipes that arise when changes are made one after the other."""
-    found, recipe = {NAIVE.name: NAIVE}, NAIVE
-    for name, changes in steps:
-        recipe = found[name] = replace(recipe, name=name, **changes)
-    return found
-
-
-# The paper's mechanisms added one by one; the last step is the paper's recipe under another name.
-LADDER: dict[str, Recipe] = _grafted(
-    ("ladder-kernels", {"standardise": True, "centres": "kmeans", "bandwidth": "covariance"}),
-    ("ladder-local-polynomial", {"local_order": 2}),
-    ("ladder-adaptive-lasso", {"solver": "adaptive_lasso"}),
-    ("ladder-cholesky", {"tensor": "cholesky", "shrinkage": 0.05}),
-    ("ladder-gls", {"gls": "diagonal", "rows": "trajectory"}),
-)
-
-# Where the paper leaves a choice open, the other choice; and what its release does instead.
-VARIANTS: dict[str, Recipe] = {
-    recipe.name: recipe
-    for recipe in (
-        replace(PAPER, name="paper-cv-minimum", slack=0.0),
-        replace(PAPER, name="paper-pooled-rows", rows="pooled"),
-        replace(PAPER, name="paper-noise", noise_correction=True),
-        replace(PAPER, name="paper-no-shrinkage", shrinkage=0.0),
-        replace(PAPER, name="paper-diagonal-kernel", bandwidth="diagonal"),
-        replace(SHARP, name="sharp-continuous", finite_step="taylor"),
-        replace(SHARP, name="sharp-noise", noise_correction=True),
-    )
-}
 
 _NAMED: dict[str, Recipe] = {
-    PAPER.name: PAPER,
-    SHARP.name: SHARP,
-    **ABLATIONS,
-    **SHARP_ABLATIONS,
-    **LADDER,
-    **VARIANTS,
+    recipe.name: recipe
+    for recipe in (
+        PAPER,
+        SHARP,
+        with_noise_correction(PAPER),
+        with_noise_correction(SHARP),
+        replace(SHARP, name="sharp-continuous", finite_step="taylor"),
+    )
 }
 
 
@@ -225,13 +174,19 @@ def names() -> list[str]:
 def get(recipe: str | Recipe) -> Recipe:
     """Return a recipe by name, or the recipe itself.
 
-    >>> get("paper").n_centres
-    64
+    >>> get("paper").name
+    'paper'
+
+    Raises
+    ------
+    RecipeError
+        If there is no recipe of that name.
     """
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, str) or recipe not in _NAMED:
         raise RecipeError(
-            f"there is no recipe {recipe!r}; choose one of {list(_NAMED)}, or pass a Recipe."
+            f"there is no recipe {recipe!r}; choose one of {names()}, or pass a WeakFormRecipe or "
+            "a LikelihoodRecipe."
         )
     return _NAMED[recipe]

@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from measured import measured
 
 from wgsindy import Generator, Trajectories, WGSINDy
 from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import Diagnostics, Examination, checks, diagnose
+from wgsindy.diagnostics import Diagnostics, Measurements, checks, diagnose
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.verdict import _verdict
 from wgsindy.errors import WgsindyWarning
 from wgsindy.model.tensor import TensorField
 
 DT, NAMES = 0.01, ("u", "v")
-Check = Callable[[Examination], Iterator[Finding]]
+Check = Callable[[Measurements], Iterator[Finding]]
 Field = Callable[[FloatArray], FloatArray]
 
 
@@ -78,7 +79,7 @@ def plain() -> WGSINDy:
     return fitted(trajectories(plain_paths()))
 
 
-def only(check: Check, seen: Examination) -> Finding:
+def only(check: Check, seen: Measurements) -> Finding:
     found = list(check(seen))
     assert len(found) == 1
     return found[0]
@@ -109,7 +110,7 @@ ALL: tuple[Check, ...] = (
 
 @pytest.mark.parametrize("check", ALL, ids=lambda check: check.__name__)
 def test_nothing_is_found_where_nothing_is_wrong(check: Check) -> None:
-    assert list(check(plain().examination_)) == []
+    assert list(check(measured(plain()))) == []
 
 
 def test_a_fit_without_findings_is_identified() -> None:
@@ -124,7 +125,7 @@ def test_a_fit_without_findings_is_identified() -> None:
 def test_repeats_are_a_stalled_sensor() -> None:
     paths = np.repeat(plain_paths(), np.where(np.arange(1501) % 100 == 50, 4, 1), axis=1)
     est = fitted(trajectories(paths))
-    found = only(checks.stalled, est.examination_)
+    found = only(checks.stalled, measured(est))
     repeats = 8 * 15 * 3
     assert found.limitation == Limitation.STALLED
     assert found.handled
@@ -132,13 +133,13 @@ def test_repeats_are_a_stalled_sensor() -> None:
     assert "left out of the fit" in found.sentence
     assert est.diagnostics_.limitation == Limitation.STALLED
     assert est.diagnostics_.verdict == "identified"
-    paper = only(checks.stalled, fitted(trajectories(paths), recipe="paper").examination_)
+    paper = only(checks.stalled, measured(fitted(trajectories(paths), recipe="paper")))
     assert not paper.handled
     assert "left out" not in paper.sentence
 
 
 def test_a_repeat_in_a_thousand_is_none() -> None:
-    seen = plain().examination_
+    seen = measured(plain())
     for repeated, expected in ((12, []), (13, [Limitation.STALLED])):
         summary = replace(seen.summary, repeated=repeated)
         found = [one.limitation for one in checks.stalled(replace(seen, summary=summary))]
@@ -157,7 +158,7 @@ def noisy() -> Trajectories:
 
 def test_noise_of_the_observation_is_found() -> None:
     est = fitted(noisy())
-    found = only(checks.observation_noise, est.examination_)
+    found = only(checks.observation_noise, measured(est))
     assert (found.limitation, found.fields, found.handled) == (Limitation.NOISE, ("a11",), False)
     assert found.sentence.startswith("neighbouring steps of u take each other back")
     # Variance 0.01 a sample: -0.01 / (1 * 0.01 + 2 * 0.01) between neighbours, less what the
@@ -170,7 +171,7 @@ def test_noise_of_the_observation_is_found() -> None:
 
 def test_a_fit_that_subtracts_the_noise_has_mended_it() -> None:
     est = fitted(noisy(), recipe="sharp-noise")
-    found = only(checks.observation_noise, est.examination_)
+    found = only(checks.observation_noise, measured(est))
     assert found.handled
     assert "the fit subtracts it" in found.sentence
     # Residuals contain the noise that the tensor no longer has: it must not be held against it.
@@ -181,7 +182,7 @@ def test_a_fit_that_subtracts_the_noise_has_mended_it() -> None:
 
 
 def test_weak_noise_needs_both_size_and_significance() -> None:
-    seen = plain().examination_
+    seen = measured(plain())
     left = seen.residuals
     for correlation, errors, expected in (
         (-0.03, -5.0, True),
@@ -194,7 +195,7 @@ def test_weak_noise_needs_both_size_and_significance() -> None:
         assert bool(list(checks.observation_noise(with_residuals(seen, made)))) == expected
 
 
-def with_residuals(seen: Examination, left: Any) -> Examination:
+def with_residuals(seen: Measurements, left: Any) -> Measurements:
     """The same examination with other residuals."""
     other = replace(seen)
     other.__dict__["residuals"] = left
@@ -210,7 +211,7 @@ def test_a_coordinate_without_noise_is_degenerate() -> None:
         constant((0.0, 0.0), (0.0, 1.0)),
     )
     est = fitted(trajectories(paths), "poly1")
-    found = only(checks.degenerate, est.examination_)
+    found = only(checks.degenerate, measured(est))
     assert (found.limitation, found.handled) == (Limitation.DEGENERATE, True)
     assert found.sentence.startswith("u has no noise of its own")
     assert est.diagnostics_.noiseless == ("u",)
@@ -225,7 +226,7 @@ def test_a_coordinate_without_noise_is_degenerate() -> None:
 def test_strong_correlation_is_near_singular(share: float, expected: bool) -> None:
     root = constant((1.0, 0.0), (share, np.sqrt(1 - share**2)))
     est = fitted(trajectories(paths_of(pull, root)))
-    found = list(checks.near_singular(est.examination_))
+    found = list(checks.near_singular(measured(est)))
     assert bool(found) == expected
     if expected:
         assert found[0].fields == ("a11", "a12", "a22")
@@ -254,7 +255,7 @@ def vanishing(mean: float) -> FloatArray:
 
 def test_samples_where_noise_vanishes_are_a_boundary() -> None:
     est = fitted(trajectories(vanishing(0.1)))
-    found = only(checks.boundary, est.examination_)
+    found = only(checks.boundary, measured(est))
     assert (found.limitation, found.fields, found.handled) == (Limitation.BOUNDARY, ("b2",), False)
     assert "v has less than a twentieth of its mean noise" in found.sentence
     share = est.diagnostics_.low_noise[1]
@@ -264,12 +265,12 @@ def test_samples_where_noise_vanishes_are_a_boundary() -> None:
 
 
 def test_a_mean_far_from_where_noise_vanishes_is_no_boundary() -> None:
-    assert list(checks.boundary(fitted(trajectories(vanishing(2.0))).examination_)) == []
+    assert list(checks.boundary(measured(fitted(trajectories(vanishing(2.0)))))) == []
 
 
 def test_samples_on_an_edge_are_a_boundary() -> None:
     paths = np.minimum(plain_paths(), [1.0, np.inf])
-    found = only(checks.boundary, fitted(trajectories(paths)).examination_)
+    found = only(checks.boundary, measured(fitted(trajectories(paths))))
     assert found.fields == ("b1",)
     share = np.mean(paths[:, :-1, 0] == 1.0)
     assert number(r"([0-9.]+)% sit on its edge", found.sentence) == pytest.approx(
@@ -281,7 +282,7 @@ def test_one_start_for_all_trajectories_is_no_edge() -> None:
     # 25 steps each: 4 % of the samples are at the start, which is the largest state.
     paths = paths_of(pull, ROUND, trajectories=80, steps=25, start=(9.0, 0.0))
     assert np.mean(paths[:, :-1, 0] == 9.0) == 0.04
-    assert list(checks.boundary(fitted(trajectories(paths)).examination_)) == []
+    assert list(checks.boundary(measured(fitted(trajectories(paths))))) == []
 
 
 # Coverage.
@@ -290,7 +291,7 @@ def test_one_start_for_all_trajectories_is_no_edge() -> None:
 def test_one_passage_is_no_coverage() -> None:
     paths = paths_of(pull, constant((0.3, 0.0), (0.0, 0.3)), steps=200, start=(4.0, 4.0))
     est = fitted(trajectories(paths))
-    found = only(checks.coverage, est.examination_)
+    found = only(checks.coverage, measured(est))
     assert (found.limitation, found.fields) == (Limitation.COVERAGE, ("b1", "b2"))
     assert number(r"lie ([0-9.]+) standard", found.sentence) == pytest.approx(
         est.diagnostics_.shift, abs=0.05
@@ -308,7 +309,7 @@ def test_a_coordinate_that_no_field_depends_on_may_wander() -> None:
     assert not any("u" in row.term for row in est.generator_.coefficients)
     first, second = paths[:, :750, 0], paths[:, 750:, 0]
     assert (second.mean() - first.mean()) / first.std() > 2
-    assert list(checks.coverage(est.examination_)) == []
+    assert list(checks.coverage(measured(est))) == []
     assert est.diagnostics_.shift < 0.5
 
 
@@ -319,7 +320,7 @@ def test_a_coordinate_that_no_field_depends_on_may_wander() -> None:
 def test_steps_that_cover_much_of_the_way_are_large(every: int, expected: bool) -> None:
     data = trajectories(plain_paths()).thinned(every)
     est = fitted(data)
-    found = list(checks.large_step(est.examination_))
+    found = list(checks.large_step(measured(est)))
     assert bool(found) == expected
     if expected:
         assert "one step of 0.2 " in found[0].sentence
@@ -334,7 +335,7 @@ def test_steps_that_cover_much_of_the_way_are_large(every: int, expected: bool) 
 def test_large_steps_without_a_second_one_have_a_sentence() -> None:
     path = trajectories(plain_paths()).thinned(20)
     pairs = [one[n : n + 2] for one in path for n in range(0, 74, 2)]
-    found = only(checks.large_step, fitted(Trajectories(pairs, 0.2)).examination_)
+    found = only(checks.large_step, measured(fitted(Trajectories(pairs, 0.2))))
     assert found.sentence.endswith("% of the samples.")
 
 
@@ -349,19 +350,19 @@ def waves() -> WGSINDy:
 
 def test_sines_are_missed_by_a_polynomial() -> None:
     est = waves()
-    found = only(checks.missing_terms, est.examination_)
+    found = only(checks.missing_terms, measured(est))
     assert found.limitation == Limitation.MISSING_TERMS
     assert found.fields == ("b1",)
-    assert est.diagnostics_.rival_nats > 4
-    assert f"preferred by {est.diagnostics_.rival_nats:.0f} nats" in found.sentence
+    assert est.diagnostics_.rival_log_evidence > 4
+    assert f"preferred by {est.diagnostics_.rival_log_evidence:.0f} nats" in found.sentence
     assert est.diagnostics_.rival in found.sentence
     assert "b1: " in found.sentence
     assert est.diagnostics_.verdict == "partly identified"
 
 
 def test_a_rival_must_be_preferred_to_count() -> None:
-    seen = replace(waves().examination_)
-    rival = waves().examination_.rival
+    seen = replace(measured(waves()))
+    rival = measured(waves()).rival
     assert rival is not None
     for nats, expected in ((4.1, 1), (3.9, 0)):
         seen.__dict__["rival"] = rival._replace(nats=nats)
@@ -379,7 +380,7 @@ def quadratic_noise() -> Trajectories:
 
 
 def test_a_tensor_of_the_wrong_size_does_not_fit() -> None:
-    seen = plain().examination_
+    seen = measured(plain())
     field = seen.generator.tensor_field
     doubled = TensorField(field.form, field.coefficients * 2, field.shrinkage, field.units)
     wrong = replace(seen, generator=replace(seen.generator, tensor_field=doubled))
@@ -394,14 +395,14 @@ def test_a_tensor_of_the_wrong_size_does_not_fit() -> None:
 
 def test_a_library_that_cannot_follow_the_noise_is_found() -> None:
     est = fitted(quadratic_noise(), ["1", "u", "v"])
-    found = list(checks.missing_terms(est.examination_))
+    found = list(checks.missing_terms(measured(est)))
     assert found
     assert any("u**2" in one.sentence for one in found)
     assert est.diagnostics_.limitation == Limitation.MISSING_TERMS
 
 
-def clipped_at(share: float) -> Examination:
-    seen = plain().examination_
+def clipped_at(share: float) -> Measurements:
+    seen = measured(plain())
     assert seen.fitted is not None
     return replace(seen, fitted=replace(seen.fitted, fit=replace(seen.fitted.fit, clipped=share)))
 
@@ -416,7 +417,7 @@ def test_a_tensor_that_is_clipped_at_many_samples_is_not_identified(
         assert "at 50% of the samples its formula is not positive" in diagnose(seen).reasons[0]
 
 
-def with_tensor(seen: Examination, entries: list[list[Any]]) -> Examination:
+def with_tensor(seen: Measurements, entries: list[list[Any]]) -> Measurements:
     """The same examination with another tensor and the same drift."""
     drift = list(seen.generator.to_sympy().drift)
     made = Generator.from_sympy(NAMES, drift, entries)
@@ -433,19 +434,19 @@ def test_a_tensor_that_explodes_at_few_samples_does_not_fit() -> None:
     share = np.mean(paths[:, :-1, 0] > 1.9)
     assert 0 < share < 0.02
     wild = 1 + 1e11 / (1 + sympy.exp(-300 * (u - 2)))
-    seen = with_tensor(plain().examination_, [[wild, 0], [0, 0.49]])
+    seen = with_tensor(measured(plain()), [[wild, 0], [0, 0.49]])
     left = seen.residuals
     assert abs(left.variance[0] - 1) < checks.WRONG_VARIANCE
     assert left.balance[0] < 1e-6
     found = only(checks.missing_terms, seen)
     assert found.fields == ("a11",)
     assert number(r"vary ([0-9.e-]+) times", found.sentence) < 1e-6
-    tame = with_tensor(plain().examination_, [[1, 0], [0, 0.49]])
+    tame = with_tensor(measured(plain()), [[1, 0], [0, 0.49]])
     assert list(checks.missing_terms(tame)) == []
 
 
 def test_a_tensor_without_noise_where_there_is_some_does_not_fit() -> None:
-    seen = plain().examination_
+    seen = measured(plain())
     field = seen.generator.tensor_field
     coefficients = field.coefficients.copy()
     coefficients[0] = 0.0
@@ -473,17 +474,17 @@ def test_a_hidden_coordinate_leaves_a_memory() -> None:
 
     whole = Trajectories(list(paths_of(drift, ROUND, steps=3000)), DT, names=NAMES)
     est = fitted(whole.select(["u"]))
-    found = only(checks.hidden, est.examination_)
+    found = only(checks.hidden, measured(est))
     assert (found.limitation, found.fields) == (Limitation.HIDDEN, ("b1",))
     assert "what the drift leaves of u has a memory" in found.sentence
     ratio = number(r"varies ([0-9.]+) times", found.sentence)
     assert ratio == pytest.approx(1 + est.diagnostics_.memory[0], abs=0.06)
     assert est.diagnostics_.limitation == Limitation.HIDDEN
-    assert list(checks.hidden(fitted(whole).examination_)) == []
+    assert list(checks.hidden(measured(fitted(whole)))) == []
 
 
 def test_memory_needs_both_size_and_significance() -> None:
-    seen = plain().examination_
+    seen = measured(plain())
     left = seen.residuals
     for excess, errors, expected in ((0.2, 6.0, True), (0.05, 9.0, False), (0.2, 3.0, False)):
         counts = np.full_like(left.block_counts, 2 * (errors / excess) ** 2)
@@ -511,7 +512,7 @@ def jumping(rate: float, size: float) -> Trajectories:
 
 def test_jumps_have_heavy_tails() -> None:
     est = fitted(jumping(0.5, 1.0))
-    found = only(checks.jumps, est.examination_)
+    found = only(checks.jumps, measured(est))
     assert (found.limitation, found.fields) == (Limitation.JUMPS, ("a11",))
     assert found.sentence.startswith("residuals of u have heavier tails")
     assert number(r"excess kurtosis ([0-9.e+]+)", found.sentence) == pytest.approx(
@@ -521,7 +522,7 @@ def test_jumps_have_heavy_tails() -> None:
 
 
 def test_tails_need_both_size_and_significance() -> None:
-    seen = plain().examination_
+    seen = measured(plain())
     left = seen.residuals
     for kurtosis, count, expected in ((1.5, 1e4, True), (0.9, 1e6, False), (1.5, 100.0, False)):
         counts = np.full(2, count)
@@ -531,7 +532,7 @@ def test_tails_need_both_size_and_significance() -> None:
 
 def test_a_sentence_gives_the_number_of_the_coordinate_that_it_names() -> None:
     # The tails of v are heavier, but of too few samples to tell; so are the correlations of v.
-    seen = plain().examination_
+    seen = measured(plain())
     count = np.array([1e4, 50.0])
     fourths = count * (3 + np.array([2.0, 3.0]))
     lagged = count * np.array([-0.1, -0.4])
@@ -556,18 +557,18 @@ def test_a_trajectory_in_other_units_of_time_does_not_fit() -> None:
     paths = list(plain_paths())
     fast = paths_of(pull, ROUND, seed=5, steps=6000)[0][::4]
     est = fitted(trajectories([*paths[:5], fast, *paths[5:7]]))
-    found = only(checks.disagreement, est.examination_)
+    found = only(checks.disagreement, measured(est))
     assert (found.limitation, found.fields) == (Limitation.DISAGREEMENT, ())
     assert found.sentence.startswith("trajectory 5 (of 8, counted from 0)")
     drift = number(r"increments are ([0-9.]+) standard errors", found.sentence)
-    assert drift == pytest.approx(np.abs(est.examination_.residuals.odd_drift[5]).max(), abs=0.05)
+    assert drift == pytest.approx(np.abs(measured(est).residuals.odd_drift[5]).max(), abs=0.05)
     assert est.diagnostics_.verdict == "partly identified"
 
 
 def test_a_trajectory_with_twice_the_noise_does_not_fit() -> None:
     paths = list(plain_paths())
     loud = paths_of(pull, constant((1.42, 0.0), (0.0, 0.7)), seed=5)[0]
-    found = only(checks.disagreement, fitted(trajectories([loud, *paths[1:]])).examination_)
+    found = only(checks.disagreement, measured(fitted(trajectories([loud, *paths[1:]]))))
     assert found.sentence.startswith("trajectory 0 ")
     # Twice the noise in one of eight trajectories, of a tensor that is 9/8 of the right one.
     ratio = number(r"residuals vary ([0-9.]+) times", found.sentence)
@@ -577,14 +578,14 @@ def test_a_trajectory_with_twice_the_noise_does_not_fit() -> None:
 def test_two_trajectories_do_not_say_which_one_is_odd() -> None:
     loud = paths_of(pull, constant((2.0, 0.0), (0.0, 0.7)), seed=5)[0]
     three = [loud, *plain_paths()[1:3]]
-    assert list(checks.disagreement(fitted(trajectories(three[:2])).examination_)) == []
-    assert len(list(checks.disagreement(fitted(trajectories(three)).examination_))) == 1
+    assert list(checks.disagreement(measured(fitted(trajectories(three[:2]))))) == []
+    assert len(list(checks.disagreement(measured(fitted(trajectories(three)))))) == 1
 
 
 def test_many_short_trajectories_agree() -> None:
     # 2,400 trajectories of 5 steps: by standard errors of a mean of squares, dozens stand out.
     paths = [path[n : n + 6] for path in plain_paths() for n in range(0, 1500, 5)]
-    assert list(checks.disagreement(fitted(trajectories(paths)).examination_)) == []
+    assert list(checks.disagreement(measured(fitted(trajectories(paths))))) == []
 
 
 # Low signal.
@@ -593,7 +594,7 @@ def test_many_short_trajectories_agree() -> None:
 def test_a_drift_that_noise_hides_is_not_identified() -> None:
     walk = paths_of(lambda x: 0 * x, ROUND, steps=500)
     est = fitted(trajectories(walk))
-    found = list(checks.low_signal(est.examination_))
+    found = list(checks.low_signal(measured(est)))
     assert [one.limitation for one in found] == [Limitation.LOW_SIGNAL] * 2
     assert [one.fields for one in found] == [("b1",), ("b2",)]
     for name, one in zip(NAMES, found, strict=True):
@@ -603,7 +604,7 @@ def test_a_drift_that_noise_hides_is_not_identified() -> None:
 
 def test_how_much_longer_to_look_follows_from_the_signal() -> None:
     # Standard errors grow with the root of the observed time.
-    seen = fitted(trajectories(paths_of(lambda x: 0 * x, ROUND, steps=500))).examination_
+    seen = measured(fitted(trajectories(paths_of(lambda x: 0 * x, ROUND, steps=500))))
     assert seen.fitted is not None
     needed = np.sqrt(2 * seen.fitted.fit.term_cost)
     for signal, times in ((needed / 3, 9), (needed * 0.99, 2), (0.0, round((needed / 0.1) ** 2))):
@@ -616,7 +617,7 @@ def test_how_much_longer_to_look_follows_from_the_signal() -> None:
 
 
 def test_a_strong_term_with_a_large_error_is_hardly_identified() -> None:
-    seen = plain().examination_
+    seen = measured(plain())
     other = replace(seen)
     other.__dict__["drift_error"] = np.array([0.6, 0.1])
     found = only(checks.low_signal, other)
@@ -676,11 +677,11 @@ def test_what_is_mended_comes_last_and_noise_before_what_it_causes(
     for check in ALL:
         name = check.__name__
 
-        def made(seen: Examination, name: str = name) -> Iterator[Finding]:
+        def made(seen: Measurements, name: str = name) -> Iterator[Finding]:
             yield Finding(Limitation.NONE, (name,), "", "", name in ("stalled", "degenerate"))
 
         monkeypatch.setattr(checks, name, made)
-    order = [one.fields[0] for one in checks.findings(plain().examination_)]
+    order = [one.fields[0] for one in checks.findings(measured(plain()))]
     assert order == [
         "observation_noise",
         "near_singular",
@@ -734,7 +735,7 @@ def test_diagnostics_are_made_when_asked_for_and_again_after_another_fit(
 ) -> None:
     calls = []
 
-    def counted(seen: Examination) -> Diagnostics:
+    def counted(seen: Measurements) -> Diagnostics:
         calls.append(seen)
         return diagnose(seen)
 
@@ -754,7 +755,7 @@ def test_diagnostics_are_made_when_asked_for_and_again_after_another_fit(
 
 def test_facts_are_shares_and_plain_numbers() -> None:
     est = fitted(noisy())
-    found, left = est.diagnostics_, est.examination_.residuals
+    found, left = est.diagnostics_, measured(est).residuals
     assert found.n_increments == 12_000
     assert found.n_terms == 6
     assert found.low_noise == tuple(left.low_noise / left.samples)
@@ -762,19 +763,19 @@ def test_facts_are_shares_and_plain_numbers() -> None:
     assert found.long_steps == left.long_steps / left.samples
     assert found.holdout == pytest.approx(np.abs(left.holdout).max())
     assert found.memory == tuple(left.memory()[0])
-    assert found.largest_increment == est.examination_.summary.worst.max()
+    assert found.largest_increment == measured(est).summary.worst.max()
     for value in vars(found).values():
         assert type(value) in (int, float, str, tuple)
 
 
 def test_holdout_is_of_components_that_stand_out() -> None:
     walk = fitted(trajectories(paths_of(lambda x: 0 * x, ROUND, steps=500)))
-    assert (walk.examination_.residuals.signal < checks.LEAST_SIGNAL).all()
+    assert (measured(walk).residuals.signal < checks.LEAST_SIGNAL).all()
     assert walk.diagnostics_.holdout == 0.0
 
 
 def test_drift_error_is_the_spread_over_the_size() -> None:
-    seen = plain().examination_
+    seen = measured(plain())
     generator, points = seen.generator, seen.points
     bands = generator.bands(points, level=0.6826894921370859)
     half = (bands.drift_high - bands.drift_low) / 2

@@ -14,7 +14,7 @@ from scipy.stats import chi2, norm
 
 from wgsindy import Generator, Trajectories
 from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import Examination
+from wgsindy.diagnostics import Measurements
 from wgsindy.diagnostics.residuals import (
     BLOCKS,
     FEWEST_BLOCKS,
@@ -386,10 +386,10 @@ def ou(
     return Trajectories(list(coordinates(x)), 0.01)
 
 
-def examined(data: Trajectories, drift: list[object], tensor: list[list[object]]) -> Examination:
+def examined(data: Trajectories, drift: list[object], tensor: list[list[object]]) -> Measurements:
     generator = Generator.from_sympy(data.names, drift, tensor)
     summary = data_summary(data, standardise=True)
-    return Examination(data, summary, generator, rows=1, condition=1.0, corrected=False)
+    return Measurements(data, summary, generator, rows=1, condition=1.0, corrected=False)
 
 
 def test_units_of_a_coordinate_change_nothing() -> None:

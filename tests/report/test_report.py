@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from wgsindy import Generator, Trajectories, WGSINDy, zoo
 from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import Diagnostics, Examination, diagnose
+from wgsindy.diagnostics import Diagnostics, Measurements, diagnose
 from wgsindy.diagnostics.findings import Finding, Limitation, weak_fields
 from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
 from wgsindy.model.change_of_variables import Change
@@ -262,7 +262,7 @@ def test_a_recipe_without_a_verdict_still_shows_its_findings() -> None:
     assert NEXT["not assessed"].replace("'", "&#39;") in text
     assert any("Stalled sensor" in card for card in findings_of(text))
     facts = Page(text).facts
-    for fact in ("drift_signal", "drift_error", "clipped_fraction", "rival_nats"):
+    for fact in ("drift_signal", "drift_error", "clipped_fraction", "rival_log_evidence"):
         assert facts[fact] == []
         row = re.findall(f'<tr data-fact="{fact}">.*?</tr>', text)[0]
         assert "needs recipe=&#39;sharp&#39;" in row
@@ -317,7 +317,7 @@ EDGES: dict[str, tuple[Any, Any, str]] = {
     "condition_number": (9e3, 1.1e4, "below 10000"),
     "repeated_samples": (6, 7, "below 0.1 %"),  # of 6400
     "clipped_fraction": (0.049, 0.051, "below 5 %"),
-    "rival_nats": (3.9, 4.1, "below 4"),
+    "rival_log_evidence": (3.9, 4.1, "below 4"),
 }
 
 
@@ -663,7 +663,7 @@ def examined(generator: Generator, data: Trajectories) -> Diagnostics:
     """The facts about any generator."""
     summary = data_summary(data, standardise=True)
     return diagnose(
-        Examination(
+        Measurements(
             data, summary, generator, rows=data.n_increments, condition=1.0, corrected=False
         )
     )

@@ -12,8 +12,8 @@ from scipy import stats
 from wgsindy import zoo
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.estimate.likelihood.problems import Equations
-from wgsindy.estimate.likelihood.stages import recover_sharp
+from wgsindy.estimate.likelihood.normal_equations import NormalEquations
+from wgsindy.estimate.likelihood.stages import recover_by_likelihood
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.estimator import WGSINDy
 from wgsindy.model.generator import Generator
@@ -125,7 +125,7 @@ def squared_errors() -> float:
             x[:, n + 1] = 0.99 * x[:, n] + 0.1 * rng.normal(size=(8, 1))
         data = Trajectories(list(x + np.sqrt(0.02) * rng.normal(size=x.shape)), 0.01)
         basis, summary = library("poly1").bind(data.names), data_summary(data, standardise=True)
-        bars = recover_sharp(data, basis, summary, CORRECTED, given=given).uncertainty
+        bars = recover_by_likelihood(data, basis, summary, CORRECTED, given=given).uncertainty
         off = bars.drift[0] - truth
         total += float(off @ np.linalg.solve(bars.drift_covariance[0, :, 0], off))
     return total
@@ -148,10 +148,10 @@ def test_noise_that_the_next_step_takes_back_is_not_in_the_error_bars() -> None:
 
 def test_bars_of_independent_steps_would_be_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
     # Negative control.
-    def independent(equations: Equations) -> FloatArray:
+    def independent(equations: NormalEquations) -> FloatArray:
         return np.ones(equations.dimension)
 
-    monkeypatch.setattr(Equations, "lasting_share", property(independent))
+    monkeypatch.setattr(NormalEquations, "lasting_share", property(independent))
     assert squared_errors() < window()[0]
 
 

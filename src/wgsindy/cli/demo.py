@@ -14,7 +14,8 @@ from wgsindy.errors import OutputError
 
 if TYPE_CHECKING:
     from wgsindy.data.trajectories import Trajectories
-    from wgsindy.estimate.fit import Outcome
+    from wgsindy.diagnostics import Diagnostics
+    from wgsindy.model.generator import Generator
     from wgsindy.zoo import System
 
 CsvOption = Annotated[
@@ -37,32 +38,39 @@ def demo(
         _write_data(csv)
         return
     from wgsindy import zoo
-    from wgsindy.estimate.fit import fit_recording
+    from wgsindy.diagnostics import diagnose
+    from wgsindy.estimate.fit import fit_dataset
     from wgsindy.zoo.demo import DEMO_SYSTEM, demo_data
 
     system, data = zoo.get(DEMO_SYSTEM), demo_data()
     say(f"{system.title}: {data}")
     started = time.perf_counter()
     with stage("fitting"):
-        fitted = fit_recording(data, system.library, "sharp")
-    _print_outcome(fitted, system, data, time.perf_counter() - started)
-    _write_outcome(fitted, system, data, out)
+        fit = fit_dataset(data, system.library, "sharp")
+    seconds, diagnostics = time.perf_counter() - started, diagnose(fit)
+    _print_outcome(fit.generator, diagnostics, system, data, seconds)
+    _write_outcome(fit.generator, diagnostics, system, data, out)
     say_unbroken(f"Wrote model.json, coefficients.csv, overview.png and fields.png to {out}/")
     say_unbroken(f"Open {out / 'report.html'} in a browser.")
     if show:
         _open(out / "report.html")
 
 
-def _print_outcome(fitted: Outcome, system: System, data: Trajectories, seconds: float) -> None:
+def _print_outcome(
+    estimate: Generator,
+    diagnostics: Diagnostics,
+    system: System,
+    data: Trajectories,
+    seconds: float,
+) -> None:
     """Print the equations beside the true ones, the verdict and the errors."""
     from wgsindy.zoo.scores import compare
 
-    estimate = fitted.generator
     table = Table("recovered", "true", title=f"Equations, fitted in {seconds:.2f} s")
     for pair in zip(estimate.equations(errors=True), system.generator.equations(), strict=True):
         table.add_row(*pair)
     console.print(table)
-    say(fitted.diagnostics.summary)
+    say(diagnostics.summary)
     scores = compare(estimate, system.generator, data.states)
     say(
         f"Relative error on the central grid: drift {scores.drift:.3f}, "
@@ -70,7 +78,13 @@ def _print_outcome(fitted: Outcome, system: System, data: Trajectories, seconds:
     )
 
 
-def _write_outcome(fitted: Outcome, system: System, data: Trajectories, out: Path) -> None:
+def _write_outcome(
+    estimate: Generator,
+    diagnostics: Diagnostics,
+    system: System,
+    data: Trajectories,
+    out: Path,
+) -> None:
     """Write model, table, figures and report into a folder."""
     from wgsindy.files import write_atomically
     from wgsindy.report import write_report
@@ -78,7 +92,7 @@ def _write_outcome(fitted: Outcome, system: System, data: Trajectories, out: Pat
     from wgsindy.report.figures.fit_figures import coefficients_csv
     from wgsindy.report.style import save_picture
 
-    estimate, truth = fitted.generator, system.generator
+    truth = system.generator
     out.mkdir(parents=True, exist_ok=True)
     with stage("drawing"):
         estimate.save(out / "model.json")
@@ -90,7 +104,7 @@ def _write_outcome(fitted: Outcome, system: System, data: Trajectories, out: Pat
             out / "report.html",
             estimate,
             data,
-            fitted.diagnostics,
+            diagnostics,
             title=f"{system.title}, the bundled data",
             command="wgsindy demo",
         )

@@ -26,9 +26,10 @@ def fitted(
 ) -> Outcome:
     """Fit what was read, in the coordinates asked for, and map the result back.
 
-    ``options`` are those of :func:`wgsindy.estimate.fit.fit_recording`.
+    ``options`` are those of :func:`wgsindy.estimate.fit.fit_dataset`.
     """
-    from wgsindy.estimate.fit import fit_recording
+    from wgsindy.diagnostics import diagnose
+    from wgsindy.estimate.fit import fit_dataset
 
     measured: Dataset = found.data.thinned(every)
     data = measured
@@ -38,7 +39,7 @@ def fitted(
         applied.append(change)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        model = fit_recording(data, **options)
+        model = fit_dataset(data, **options)
     generator = model.generator
     for change in reversed(applied):
         generator = change.undo(generator, measured if change is applied[0] else None)
@@ -49,7 +50,7 @@ def fitted(
         data=data,
         fitted=model.generator,
         generator=generator,
-        diagnostics=model.diagnostics,
+        diagnostics=diagnose(model),
         time_unit=time_unit,
     )
 

@@ -1,7 +1,8 @@
 """Whether to believe a fit: facts about data, residuals and library, and what they add up to."""
 
-from wgsindy.diagnostics.measurements import Examination
+from wgsindy.diagnostics.findings import Finding, Limitation
+from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.result import Diagnostics
 from wgsindy.diagnostics.verdict import diagnose
 
-__all__ = ["Diagnostics", "Examination", "diagnose"]
+__all__ = ["Diagnostics", "Finding", "Limitation", "Measurements", "diagnose"]

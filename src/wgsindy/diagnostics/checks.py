@@ -1,4 +1,4 @@
-"""The checks: each asks one question of an examination and answers with findings.
+"""The checks: each asks one question of the measurements and answers with findings.
 
 Thresholds of tests come from their false-alarm rate, those of sizes from what matters to a reader;
 both were settled on seeds 100-129 of the zoo and are reported on others, by the experiment
@@ -13,7 +13,7 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray
 from wgsindy.diagnostics.findings import Finding, Limitation
-from wgsindy.diagnostics.measurements import Examination
+from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.model import tensor
 from wgsindy.model.linear_form import field_names
 
@@ -37,7 +37,7 @@ ODD_NOISE = 0.5  # residual variance of a trajectory, relative to what the tenso
 LEAST_SIGNAL = 4.0
 
 
-def findings(seen: Examination) -> tuple[Finding, ...]:
+def findings(seen: Measurements) -> tuple[Finding, ...]:
     """Every finding, the limiting one first: what spoils samples, then what spoils the model.
 
     A fault further up the list makes those below it appear; noise of the observation, say, looks
@@ -61,32 +61,32 @@ def findings(seen: Examination) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: finding.handled))
 
 
-def _names(seen: Examination, chosen: BoolArray) -> str:
+def _names(seen: Measurements, chosen: BoolArray) -> str:
     return ", ".join(name for name, yes in zip(seen.data.names, chosen, strict=True) if yes)
 
 
-def _drifts(seen: Examination, chosen: BoolArray) -> tuple[str, ...]:
+def _drifts(seen: Measurements, chosen: BoolArray) -> tuple[str, ...]:
     """Drift components of the ``chosen (d,)`` coordinates."""
     return tuple(np.array(field_names(seen.data.dimension)[0])[chosen].tolist())
 
 
-def _variances(seen: Examination, chosen: BoolArray) -> tuple[str, ...]:
+def _variances(seen: Measurements, chosen: BoolArray) -> tuple[str, ...]:
     """Diagonal entries of the tensor of the ``chosen (d,)`` coordinates."""
     entries = field_names(seen.data.dimension)[1]
     return tuple(entries[tensor.entry_number(p, p)] for p in np.flatnonzero(chosen).tolist())
 
 
-def _quiet(seen: Examination) -> BoolArray:
+def _noiseless(seen: Measurements) -> BoolArray:
     """Which coordinates are known to have no noise of their own, ``(d,)``."""
     nobody = np.zeros(seen.data.dimension, dtype=bool)
-    return nobody if seen.fitted is None else seen.fitted.fit.quiet
+    return nobody if seen.fit.likelihood is None else seen.fit.likelihood.noiseless
 
 
-def stalled(seen: Examination) -> Iterator[Finding]:
+def stalled(seen: Measurements) -> Iterator[Finding]:
     """Exact repeats: a sensor that hangs, or padding."""
     share = seen.summary.repeated / seen.data.n_increments
     if share > REPEATED:
-        dropped = seen.fitted is not None
+        dropped = seen.fit.likelihood is not None
         yield Finding(
             Limitation.STALLED,
             (),
@@ -97,32 +97,36 @@ def stalled(seen: Examination) -> Iterator[Finding]:
         )
 
 
-def observation_noise(seen: Examination) -> Iterator[Finding]:
+def observation_noise(seen: Measurements) -> Iterator[Finding]:
     """Neighbouring residuals that take each other back."""
     left = seen.residuals
     noisy = (left.lag_one < NOISE_CORRELATION) & (left.lag_one_errors < -STANDARD_ERRORS)
     if noisy.any():
         worst = float(left.lag_one[noisy].min())
         # One covariance is subtracted everywhere: too much where the noise depends on the state.
-        broken = seen.corrected and seen.fitted is not None and seen.fitted.fit.clipped > CLIPPED
+        broken = (
+            seen.fit.recipe.noise_correction
+            and seen.fit.likelihood is not None
+            and seen.fit.likelihood.clipped > CLIPPED
+        )
         yield Finding(
             Limitation.NOISE,
             _variances(seen, noisy),
             f"neighbouring steps of {_names(seen, noisy)} take each other back (correlation "
             f"{worst:.2f}): the observation adds noise of its own, which inflates the tensor"
-            + (", and the fit subtracts it." if seen.corrected else ".")
+            + (", and the fit subtracts it." if seen.fit.recipe.noise_correction else ".")
             + (" Too much of it: what is left is no tensor at many samples." if broken else ""),
             "Keep every few samples only (--every 5): the noise is not the same everywhere."
             if broken
             else "Fit with the noise correction (recipe='sharp-noise', --noise-correction), or "
             "keep every few samples only (--every 5); compare both.",
-            handled=seen.corrected and not broken,
+            handled=seen.fit.recipe.noise_correction and not broken,
         )
 
 
-def degenerate(seen: Examination) -> Iterator[Finding]:
+def degenerate(seen: Measurements) -> Iterator[Finding]:
     """Coordinates without noise of their own."""
-    for name in (seen.data.names[p] for p in np.flatnonzero(_quiet(seen))):
+    for name in (seen.data.names[p] for p in np.flatnonzero(_noiseless(seen))):
         yield Finding(
             Limitation.DEGENERATE,
             (),
@@ -134,7 +138,7 @@ def degenerate(seen: Examination) -> Iterator[Finding]:
         )
 
 
-def near_singular(seen: Examination) -> Iterator[Finding]:
+def near_singular(seen: Measurements) -> Iterator[Finding]:
     """Noise that is nearly confined to fewer directions than there are coordinates."""
     share = seen.residuals.singular / max(seen.residuals.samples, 1)
     if share > TYPICAL:
@@ -145,11 +149,11 @@ def near_singular(seen: Examination) -> Iterator[Finding]:
             "combination of the coordinates has almost none.",
             "Small errors of the tensor become large in its inverse. Fit that combination as a "
             "coordinate of its own.",
-            handled=seen.fitted is not None,
+            handled=seen.fit.likelihood is not None,
         )
 
 
-def boundary(seen: Examination) -> Iterator[Finding]:
+def boundary(seen: Measurements) -> Iterator[Finding]:
     """Samples that crowd where the noise vanishes, or sit on an edge."""
     left = seen.residuals
     low = left.low_noise / max(left.samples, 1)
@@ -170,7 +174,7 @@ def boundary(seen: Examination) -> Iterator[Finding]:
         )
 
 
-def coverage(seen: Examination) -> Iterator[Finding]:
+def coverage(seen: Measurements) -> Iterator[Finding]:
     """One transient, seen once."""
     if seen.shift > ELSEWHERE:
         yield Finding(
@@ -184,7 +188,7 @@ def coverage(seen: Examination) -> Iterator[Finding]:
         )
 
 
-def large_step(seen: Examination) -> Iterator[Finding]:
+def large_step(seen: Measurements) -> Iterator[Finding]:
     """Steps in which the process does much of what it ever does."""
     share = seen.residuals.long_steps / max(seen.residuals.samples, 1)
     if share > TYPICAL:
@@ -205,7 +209,7 @@ def large_step(seen: Examination) -> Iterator[Finding]:
         )
 
 
-def missing_terms(seen: Examination) -> Iterator[Finding]:
+def missing_terms(seen: Measurements) -> Iterator[Finding]:
     """A library that the data prefer, or a tensor that does not fit."""
     rival = seen.rival
     if rival is not None and rival.is_preferred:
@@ -214,17 +218,20 @@ def missing_terms(seen: Examination) -> Iterator[Finding]:
             Limitation.MISSING_TERMS,
             tuple(rival.chosen),
             f"with {rival.name} in the library the data would have other equations ({formulas}), "
-            f"preferred by {rival.nats:.0f} nats.",
+            f"preferred by {rival.log_evidence:.0f} nats.",
             "Add these terms to the library, or fit with library='auto'.",
         )
     yield from _wrong_tensor(seen)
 
 
-def _wrong_tensor(seen: Examination) -> Iterator[Finding]:
+def _wrong_tensor(seen: Measurements) -> Iterator[Finding]:
     """A tensor that its residuals contradict, or that is no tensor at all at many samples."""
-    left, clipped = seen.residuals, 0.0 if seen.fitted is None else seen.fitted.fit.clipped
+    left, clipped = (
+        seen.residuals,
+        0.0 if seen.fit.likelihood is None else seen.fit.likelihood.clipped,
+    )
     # Where the tensor says that a coordinate has no noise at all, the residuals are not asked.
-    missing = (left.count == 0) & ~_quiet(seen) & (seen.fitted is not None)
+    missing = (left.count == 0) & ~_noiseless(seen) & (seen.fit.likelihood is not None)
     wrong = (np.abs(left.variance - 1.0) > WRONG_VARIANCE) | (left.balance < EXPLODED) | missing
     if wrong.any() or clipped > CLIPPED:
         ratios = np.where(left.balance < EXPLODED, left.balance, left.variance)
@@ -240,7 +247,7 @@ def _wrong_tensor(seen: Examination) -> Iterator[Finding]:
         )
 
 
-def hidden(seen: Examination) -> Iterator[Finding]:
+def hidden(seen: Measurements) -> Iterator[Finding]:
     """Residuals that remember: something that is not observed drives the state."""
     excess, errors = seen.residuals.memory()
     lasting = (errors > STANDARD_ERRORS) & (excess > MEMORY)
@@ -257,7 +264,7 @@ def hidden(seen: Examination) -> Iterator[Finding]:
         )
 
 
-def jumps(seen: Examination) -> Iterator[Finding]:
+def jumps(seen: Measurements) -> Iterator[Finding]:
     """Tails that no Gaussian noise has."""
     left = seen.residuals
     errors = left.kurtosis / np.sqrt(24.0 / np.maximum(left.count, 1.0))
@@ -273,7 +280,7 @@ def jumps(seen: Examination) -> Iterator[Finding]:
         )
 
 
-def disagreement(seen: Examination) -> Iterator[Finding]:
+def disagreement(seen: Measurements) -> Iterator[Finding]:
     """One trajectory that says something else."""
     if len(seen.data) < FEWEST_TRAJECTORIES:
         return
@@ -302,11 +309,11 @@ def disagreement(seen: Examination) -> Iterator[Finding]:
         )
 
 
-def low_signal(seen: Examination) -> Iterator[Finding]:
+def low_signal(seen: Measurements) -> Iterator[Finding]:
     """Drift components that do not stand out of the noise."""
-    if seen.fitted is None:
+    if seen.fit.likelihood is None:
         return
-    fit, data = seen.fitted.fit, seen.data
+    fit, data = seen.fit.likelihood, seen.data
     needed, whole = float(np.sqrt(2 * fit.term_cost)), seen.residuals.signal
     for p, name in enumerate(field_names(data.dimension)[0]):
         signal, error = float(fit.signals[p]), float(seen.drift_error[p])

@@ -1,4 +1,4 @@
-"""A fit under examination: data, generator and what is measured about both, each once."""
+"""What is measured about a fit: its data, its residuals, its rivals."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
 from wgsindy.diagnostics.stationarity import Halves, HalvesPass
-from wgsindy.estimate.likelihood.rival_libraries import Alternative, Fitted
 from wgsindy.estimate.observation_noise import observation_noise
+from wgsindy.estimate.result import Fit
+from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
 from wgsindy.model import readouts
 from wgsindy.model.generator import Generator
-from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.engine import reduce
 from wgsindy.passes.pair import Both
 from wgsindy.passes.summary import DataSummary
 
@@ -24,22 +25,22 @@ MOST_POINTS = 2000  # of the data at which fields are compared
 
 
 @dataclass(frozen=True)
-class Examination:
-    """Everything that the checks may ask about a fit.
+class Measurements:
+    """Everything that the checks may ask about a fit, each measured when first asked for."""
 
-    ``corrected`` if the fit allows for noise of the observation; ``fitted`` if the fit was one of
-    single increments, which alone has error bars; ``rows`` and ``condition`` are those of its
-    linear systems.
-    """
+    fit: Fit
 
-    data: Dataset
-    summary: DataSummary
-    generator: Generator
-    rows: int
-    condition: float
-    corrected: bool
-    fitted: Fitted | None = None
-    engine: Engine = SERIAL
+    @property
+    def data(self) -> Dataset:
+        return self.fit.data
+
+    @property
+    def summary(self) -> DataSummary:
+        return self.fit.summary
+
+    @property
+    def generator(self) -> Generator:
+        return self.fit.generator
 
     @cached_property
     def residuals(self) -> Residuals:
@@ -49,10 +50,10 @@ class Examination:
     @cached_property
     def _sums(self) -> tuple[Residuals, Halves]:
         left = ResidualPass(
-            self.generator, self.summary, len(self.data), self.noise_level, self.jitter
+            self.generator, self.summary, len(self.data), self.noise_level, self.observation_noise
         )
         step = Both(left, HalvesPass(self.data))
-        return reduce(step, self.data, engine=self.engine, chunk_size=CHUNK)
+        return reduce(step, self.data, engine=self.fit.engine, chunk_size=CHUNK)
 
     @cached_property
     def noise_level(self) -> FloatArray:
@@ -66,16 +67,16 @@ class Examination:
         return np.where(fitted > 0, np.minimum(fitted, increments), increments)
 
     @cached_property
-    def jitter(self) -> FloatArray:
-        """Variance of noise of the observation that the fit allows for, ``(d,)``."""
-        if not self.corrected:
+    def observation_noise(self) -> FloatArray:
+        """Variance of the observation noise that the fit allows for, ``(d,)``."""
+        if not self.fit.recipe.noise_correction:
             return np.zeros(self.data.dimension)
         generator, scale = self.generator, self.summary.region.scale
 
         def mean(states: FloatArray, dt: FloatArray) -> FloatArray:
             return np.asarray(generator.drift(states) * dt[:, None] / scale)
 
-        covariance = observation_noise(self.data, scale, mean=mean, engine=self.engine)
+        covariance = observation_noise(self.data, scale, mean=mean, engine=self.fit.engine)
         return np.diag(covariance) * scale**2
 
     @cached_property
@@ -99,9 +100,9 @@ class Examination:
         return float(self.data.total_time / (len(theta) * max(leverage, np.finfo(float).tiny)))
 
     @cached_property
-    def rival(self) -> Alternative | None:
+    def rival(self) -> RivalLibrary | None:
         """The library that the data prefer most to the fitted one."""
-        found = [] if self.fitted is None else self.fitted.alternatives()
+        found = rival_libraries(self.fit)
         return found[0] if found else None
 
     @cached_property

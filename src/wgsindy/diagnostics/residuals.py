@@ -1,7 +1,7 @@
 """What a generator leaves of the increments, as sums over samples.
 
 Standardised residuals z = (dX - b dt) / sqrt(a_pp dt + 2 s_p) of the right generator are white,
-normal and of variance 1, where s_p is the variance of noise of the observation that the fit allows
+normal and of variance 1, where s_p is the variance of observation noise that the fit allows
 for. Such noise makes neighbours covary by less than zero; a hidden coordinate makes sums over many
 steps vary by more than their number.
 """
@@ -36,16 +36,23 @@ def moving(chunk: Chunk) -> Chunk:
 
 
 def standardised(
-    chunk: Chunk, drift: FloatArray, noise: FloatArray, level: FloatArray, jitter: FloatArray
+    chunk: Chunk,
+    drift: FloatArray,
+    noise: FloatArray,
+    level: FloatArray,
+    observation_noise: FloatArray,
 ) -> FloatArray:
     """Residuals z ``(n, d)`` given ``drift`` and ``noise (n, d)``; NaN where there is too little.
 
-    ``level (d,)`` is the mean noise, ``jitter (d,)`` the variance of noise of the observation that
-    the fit allows for. Where noise vanishes, a formula that is off by little is off by a large
+    ``level (d,)`` is the mean noise, ``observation_noise (d,)`` the variance of the sensor's noise
+    that the fit allows for. Where noise vanishes, a formula that is off by little is off by a large
     share.
     """
     dt = chunk.dt[:, None]
-    left, variance = chunk.increments - drift * dt, noise * dt + 2 * jitter  # of both its ends
+    left, variance = (
+        chunk.increments - drift * dt,
+        noise * dt + 2 * observation_noise,
+    )  # of both its ends
     none = np.full_like(left, np.nan)
     return np.divide(left, np.sqrt(variance), out=none, where=noise > LOW_NOISE * level)
 
@@ -171,15 +178,15 @@ class Residuals:
 class ResidualPass:
     """Sum what the checks of residuals need; samples that repeat are left out.
 
-    ``level (d,)`` is the mean noise of each coordinate, ``jitter (d,)`` the variance of noise of
-    the observation that the fit allows for.
+    ``level (d,)`` is the mean noise of each coordinate, ``observation_noise (d,)`` the variance of
+    the sensor's noise that the fit allows for.
     """
 
     generator: Generator
     summary: DataSummary
     n_trajectories: int
     level: FloatArray
-    jitter: FloatArray
+    observation_noise: FloatArray
 
     def empty(self) -> Residuals:
         d, b, r = self.generator.dimension, len(BLOCKS), self.n_trajectories
@@ -214,10 +221,10 @@ class ResidualPass:
         drift = theta @ self.generator.drift_coefficients.T
         field = self.generator.tensor_field(theta)
         noise = np.einsum("npp->np", field)
-        residual = standardised(seen, drift, noise, self.level, self.jitter)
+        residual = standardised(seen, drift, noise, self.level, self.observation_noise)
         dt = seen.dt[:, None]
         total.leftover += _column_sums((seen.increments - drift * dt) ** 2)
-        total.allotted += _column_sums(noise * dt + 2 * self.jitter)
+        total.allotted += _column_sums(noise * dt + 2 * self.observation_noise)
         z = np.ascontiguousarray(residual.T)
         noisy = ~np.isnan(z)
         runs = Runs.of(seen.trajectory)
@@ -294,7 +301,7 @@ class ResidualPass:
     def _noise_carried(self, jacobian: FloatArray) -> FloatArray:
         """J_pp s_p, ``(n, d)``; nothing where the drift has no slope."""
         own = np.einsum("npp->np", jacobian)
-        return np.where(np.isfinite(own), own, 0.0) * self.jitter
+        return np.where(np.isfinite(own), own, 0.0) * self.observation_noise
 
     def merge(self, left: Residuals, right: Residuals) -> Residuals:
         return Residuals(

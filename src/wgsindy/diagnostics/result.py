@@ -31,7 +31,7 @@ class Diagnostics:
     term of each component stands out; ``drift_error``, the expected relative error of each;
     ``noiseless`` coordinates; ``clipped_fraction`` of samples at which the fitted tensor has a
     negative eigenvalue, which is set to zero; ``rival``, the library that the data prefer most to
-    the fitted one, and ``rival_nats``, by how much.
+    the fitted one, and ``rival_log_evidence``, by how much.
 
     ``findings`` say what these facts mean, the limiting one first; ``verdict`` whether the data
     determine all drift components, some or none.
@@ -61,7 +61,7 @@ class Diagnostics:
     noiseless: tuple[str, ...] = ()
     clipped_fraction: float = 0.0
     rival: str = ""
-    rival_nats: float = 0.0
+    rival_log_evidence: float = 0.0
     verdict: Verdict = "not assessed"
     findings: tuple[Finding, ...] = ()
 

@@ -1,4 +1,4 @@
-"""From an examination to the facts, the findings and the verdict."""
+"""From what was measured to the facts, the findings and the verdict."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics.checks import LEAST_SIGNAL, findings
 from wgsindy.diagnostics.findings import Finding, Verdict, weak_fields
-from wgsindy.diagnostics.measurements import Examination
+from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.result import Diagnostics
+from wgsindy.estimate.result import Fit
 from wgsindy.model.linear_form import field_names
 
 
-def diagnose(seen: Examination) -> Diagnostics:
+def diagnose(fit: Fit) -> Diagnostics:
     """Collect the facts about a fit and judge them."""
+    seen = Measurements(fit)
     found, left = findings(seen), seen.residuals
     samples = max(left.samples, 1)
-    fit = None if seen.fitted is None else seen.fitted.fit
+    estimate = fit.likelihood
     return Diagnostics(
         n_increments=seen.data.n_increments,
-        n_rows=seen.rows,
+        n_rows=fit.rows,
         n_terms=len(seen.generator.basis),
-        condition_number=seen.condition,
+        condition_number=fit.condition,
         repeated_samples=seen.summary.repeated,
         largest_increment=float(seen.summary.worst.max()),
         horizon=seen.horizon,
@@ -33,17 +35,19 @@ def diagnose(seen: Examination) -> Diagnostics:
         thinning=_plain(left.thinning),
         noise_level=_plain(seen.noise_level),
         low_noise=_plain(left.low_noise / samples),
-        observation_noise=_plain(seen.jitter),
+        observation_noise=_plain(seen.observation_noise),
         singular=left.singular / samples,
         long_steps=left.long_steps / samples,
-        drift_signal=() if fit is None else _plain(fit.signals),
+        drift_signal=() if estimate is None else _plain(estimate.signals),
         drift_error=_plain(seen.drift_error),
-        noiseless=() if fit is None else tuple(np.array(seen.data.names)[fit.quiet].tolist()),
-        clipped_fraction=0.0 if fit is None else fit.clipped,
+        noiseless=()
+        if estimate is None
+        else tuple(np.array(fit.data.names)[estimate.noiseless].tolist()),
+        clipped_fraction=0.0 if estimate is None else estimate.clipped,
         rival="" if seen.rival is None else seen.rival.name,
-        rival_nats=0.0 if seen.rival is None else seen.rival.nats,
+        rival_log_evidence=0.0 if seen.rival is None else seen.rival.log_evidence,
         holdout=_largest(left.holdout[:, left.signal > LEAST_SIGNAL]),
-        verdict="not assessed" if fit is None else _verdict(found, seen.data.dimension),
+        verdict="not assessed" if estimate is None else _verdict(found, seen.data.dimension),
         findings=found,
     )
 

@@ -1,4 +1,4 @@
-"""Noise of the observation itself, from neighbouring increments.
+"""Observation noise, from neighbouring increments.
 
 Independent noise on each sample makes neighbouring increments covary by minus its covariance.
 """
@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.engine import SERIAL, Engine, SumPass, added, reduce
 
 Mean = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -27,7 +27,7 @@ class Lag:
     squares: FloatArray  # (d,) of the products on the diagonal
 
 
-class LagPass:
+class LagPass(SumPass[Lag]):
     """Sum products of neighbouring increments of one trajectory; never across two.
 
     Increments are divided by ``scale (d,)``. ``mean(states (n, d), dt (n,))`` is what is expected
@@ -53,14 +53,7 @@ class LagPass:
             following = following[kept] - self.mean(states + chunk.increments[kept], dt)
         squares = np.einsum("np,np->p", step**2, following**2)
         found = Lag(len(step), step.T @ following, squares)
-        return self.merge(total, found)
-
-    def merge(self, left: Lag, right: Lag) -> Lag:
-        return Lag(
-            left.pairs + right.pairs,
-            left.products + right.products,
-            left.squares + right.squares,
-        )
+        return added(total, found)
 
 
 def observation_noise(

@@ -11,6 +11,7 @@
 """
 
 from wgsindy.files.atomic import csv_text, refuse_occupied, whole_folder, write_atomically
+from wgsindy.files.given import as_dataset
 from wgsindy.files.notes import Note
 from wgsindy.files.read_ import Reading, read
 from wgsindy.files.stream_ import stream
@@ -19,6 +20,7 @@ from wgsindy.files.strict_csv import read_csv
 __all__ = [
     "Note",
     "Reading",
+    "as_dataset",
     "csv_text",
     "read",
     "read_csv",

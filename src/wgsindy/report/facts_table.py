@@ -20,7 +20,7 @@ from wgsindy.diagnostics.checks import (
     TYPICAL,
     WRONG_VARIANCE,
 )
-from wgsindy.estimate.likelihood.rival_libraries import PREFERRED
+from wgsindy.estimate.rival_libraries import PREFERRED
 from wgsindy.passes.sample_warnings import OUTLIER_RATIO
 from wgsindy.report.content import MINUS
 
@@ -206,7 +206,7 @@ CLIPPING = Quantity(
     missing=NOT_ASKED,
 )
 RIVAL = Quantity(
-    "rival_nats",
+    "rival_log_evidence",
     "Preference for another library, in nats",
     "Large: the library lacks terms.",
     high=PREFERRED,
@@ -263,7 +263,7 @@ def _clipping(diagnostics: Diagnostics) -> Measured:
 def _rival(diagnostics: Diagnostics) -> Measured:
     if diagnostics.verdict == "not assessed":
         return RIVAL.line([RIVAL._replace(missing=NOT_ASKED).judged(nan)])
-    text = f"{diagnostics.rival}: {RIVAL.written(diagnostics.rival_nats)}"
+    text = f"{diagnostics.rival}: {RIVAL.written(diagnostics.rival_log_evidence)}"
     return RIVAL.line(
-        [RIVAL.judged(diagnostics.rival_nats if diagnostics.rival else nan, "", text)]
+        [RIVAL.judged(diagnostics.rival_log_evidence if diagnostics.rival else nan, "", text)]
     )

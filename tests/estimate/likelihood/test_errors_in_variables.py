@@ -10,8 +10,12 @@ import pytest
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.estimate.likelihood.normal_equations import NormalPass, ScorePass, Sums
-from wgsindy.estimate.likelihood.problems import Equations
+from wgsindy.estimate.likelihood.normal_equations import (
+    NormalEquations,
+    NormalPass,
+    ScorePass,
+    Sums,
+)
 from wgsindy.estimate.likelihood.working_model import TENSOR_WEIGHT_FLOOR, WorkingModel
 from wgsindy.model import tensor
 from wgsindy.passes.engine import reduce
@@ -22,7 +26,7 @@ STEP = 1e-5  # of central differences: their error is STEP^2, their rounding 1e-
 DIFFERENCES = 1e-7
 
 
-def noisy_model(d: int, least: float = 0.0) -> WorkingModel:
+def noisy_model(d: int, variance_floor: float = 0.0) -> WorkingModel:
     """Noise that is linear in the state, so that weights have no second derivatives to neglect."""
     rng = np.random.default_rng(d)
     frame = Frame(np.linspace(0.2, 0.5, d), np.linspace(0.7, 1.6, d))
@@ -39,9 +43,9 @@ def noisy_model(d: int, least: float = 0.0) -> WorkingModel:
         start,
         drift=0.3 * rng.normal(size=(d, len(basis))),
         entries=entries,
-        least=np.array([least, 0.0, 0.0][:d]),
-        slack=np.linspace(0.01, 0.02, d),
-        jitter=tensor.entries_of((root @ root.T)[None])[0],
+        variance_floor=np.array([variance_floor, 0.0, 0.0][:d]),
+        extra_variance=np.linspace(0.01, 0.02, d),
+        observation_noise=tensor.entries_of((root @ root.T)[None])[0],
     )
 
 
@@ -57,7 +61,7 @@ class BruteForce:
 
     def __init__(self, model: WorkingModel) -> None:
         self.model, self.d = model, len(model.units)
-        self.sigma = tensor.symmetric(model.jitter[None], self.d)[0]
+        self.sigma = tensor.symmetric(model.observation_noise[None], self.d)[0]
 
     def theta(self, x: FloatArray) -> FloatArray:
         return self.model.basis.values(x[None])[0]
@@ -77,7 +81,9 @@ class BruteForce:
         for p in range(self.d):
             slope = np.array([along[p, p] for along in slopes])
             total[p, p] += np.sqrt(slope @ self.sigma @ slope)
-            total[p, p] = max(total[p, p], self.model.least[p]) + self.model.slack[p]
+            total[p, p] = (
+                max(total[p, p], self.model.variance_floor[p]) + self.model.extra_variance[p]
+            )
         return total
 
     def weighted_terms(self, x: FloatArray, dt: float) -> FloatArray:
@@ -118,8 +124,10 @@ class BruteForce:
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize("least", [0.0, 50.0], ids=["free", "held"])
-def test_sums_with_observation_noise_are_those_of_brute_force(d: int, least: float) -> None:
-    model, data = noisy_model(d, least), paths(d)
+def test_sums_with_observation_noise_are_those_of_brute_force(
+    d: int, variance_floor: float
+) -> None:
+    model, data = noisy_model(d, variance_floor), paths(d)
     found, expected = reduce(NormalPass(model), data), BruteForce(model).sums(data)
     assert found.count == expected.count
     for name in (
@@ -199,13 +207,13 @@ def test_a_state_at_rest_that_is_seen_through_noise_has_no_drift() -> None:
 # Noise that is taken back
 
 
-def equations_of(model: WorkingModel, data: Trajectories) -> Equations:
-    return Equations(reduce(NormalPass(model), data), model.basis.from_physical)
+def equations_of(model: WorkingModel, data: Trajectories) -> NormalEquations:
+    return NormalEquations(reduce(NormalPass(model), data), model.basis.from_physical)
 
 
 def test_without_observation_noise_steps_are_independent() -> None:
     model = noisy_model(2)
-    silent = replace(model, jitter=np.zeros(3))
+    silent = replace(model, observation_noise=np.zeros(3))
     assert equations_of(silent, paths(2)).lasting_share.tolist() == [1.0, 1.0]
     assert (equations_of(model, paths(2, 60)).lasting_share < 1.0).all()
 
@@ -215,7 +223,10 @@ def test_the_share_of_constant_noise_is_in_closed_form() -> None:
     basis = library(["1", "x"]).bind(("x",))
     start = WorkingModel.start(basis, np.ones(1), np.full(1, 5.0), finite_step=False)
     model = replace(
-        start, entries=np.array([[1.0, 0.0]]), least=np.zeros(1), jitter=np.array([0.2])
+        start,
+        entries=np.array([[1.0, 0.0]]),
+        variance_floor=np.zeros(1),
+        observation_noise=np.array([0.2]),
     )
     data = Trajectories(np.random.default_rng(0).normal(size=40), 0.1)
     share = equations_of(model, data).lasting_share
@@ -226,7 +237,7 @@ def test_a_share_of_the_noise_changes_errors_and_not_coefficients() -> None:
     model, data = noisy_model(2), paths(2, 60)
     taken_back = equations_of(model, data)
     sums = taken_back.sums
-    stepwise = Equations(replace(sums, lasting=sums.stepwise), taken_back.change)
+    stepwise = NormalEquations(replace(sums, lasting=sums.stepwise), taken_back.change)
     assert stepwise.lasting_share.tolist() == [1.0, 1.0]
     support = np.ones(len(model.basis), dtype=bool)
     for p, share in enumerate(taken_back.lasting_share):

@@ -15,8 +15,8 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import RepeatedSamplesWarning
 from wgsindy.estimate.likelihood import stages as sharp
-from wgsindy.estimate.likelihood.extrapolation import REACH, Beyond
-from wgsindy.estimate.likelihood.stages import SharpFit, recover_sharp
+from wgsindy.estimate.likelihood.extrapolation import REACH, Extrapolation
+from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, recover_by_likelihood
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
@@ -362,8 +362,8 @@ def test_repeated_samples_leave_the_formula_to_the_last_digits(name: str) -> Non
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_coordinate_without_noise_is_named(name: str, seed: int, recipe: Recipe) -> None:
     system, data = zoo.get(name), system_data(name, seed)
-    found, quiet = fitted(data, system.library, recipe), system.names[0]
-    assert found.diagnostics_.noiseless == (quiet,)
+    found, noiseless_level = fitted(data, system.library, recipe), system.names[0]
+    assert found.diagnostics_.noiseless == (noiseless_level,)
     assert any(reason.startswith(f"{quiet} has no noise") for reason in found.diagnostics_.reasons)
     x = central_grid(data.states)
     field = found.generator_.diffusion(x)
@@ -457,8 +457,8 @@ def test_terms_that_end_beyond_the_data_can_be_used() -> None:
     np.testing.assert_allclose(generator.diffusion(inside)[:, :, 0], expected, rtol=0.2)
 
 
-def beyond_of(data: Trajectories, terms: Terms) -> Beyond:
-    return Beyond(library(terms).bind(data.names), data_summary(data, standardise=True))
+def beyond_of(data: Trajectories, terms: Terms) -> Extrapolation:
+    return Extrapolation(library(terms).bind(data.names), data_summary(data, standardise=True))
 
 
 def test_a_variance_is_asked_as_far_as_its_terms_are_defined() -> None:
@@ -537,7 +537,7 @@ def test_a_recipe_that_promises_nothing_takes_terms_by_chance() -> None:
 def test_a_term_costs_what_keeps_chance_out(terms: str, rate: float) -> None:
     data = system_data("rotational_ou")
     basis, summary = library(terms).bind(data.names), data_summary(data, standardise=True)
-    found = recover_sharp(data, basis, summary, replace(SHARP, false_alarm=rate))
+    found = recover_by_likelihood(data, basis, summary, replace(SHARP, false_alarm=rate))
     # Twice the gain of a term that is not there is chi-squared; any of all terms may be taken.
     assert len(basis) * chi2.sf(2 * found.term_cost, 1) <= rate * (1 + 1e-9)
 
@@ -596,7 +596,7 @@ def test_reasons_say_how_long_to_look() -> None:
     signal, reason = found.drift_signal[0], found.reasons[0]
     basis, summary = library("poly2").bind(data.names), data_summary(data, standardise=True)
     # A term gains half its squared standard errors.
-    needed = np.sqrt(2 * recover_sharp(data, basis, summary, SHARP).term_cost)
+    needed = np.sqrt(2 * recover_by_likelihood(data, basis, summary, SHARP).term_cost)
     assert f"stands {signal:.1f} standard errors" in reason
     assert f"{needed:.1f} are needed" in reason
     assert f"within {data.total_time:.3g} units of time" in reason
@@ -674,10 +674,12 @@ def test_the_bias_of_a_coarse_step_is_corrected_in_a_double_well() -> None:
 # Known terms
 
 
-def known(data: Trajectories, terms: Terms, given: BoolArray, recipe: Recipe = SHARP) -> SharpFit:
+def known(
+    data: Trajectories, terms: Terms, given: BoolArray, recipe: Recipe = SHARP
+) -> LikelihoodEstimate:
     basis = library(terms).bind(data.names)
     summary = data_summary(data, standardise=recipe.standardise)
-    return recover_sharp(data, basis, summary, recipe, given=given)
+    return recover_by_likelihood(data, basis, summary, recipe, given=given)
 
 
 @pytest.mark.parametrize("terms", ["poly2", "poly4", "poly5"])
@@ -754,18 +756,18 @@ def test_weights_do_not_follow_a_formula_below_zero() -> None:
     data = system_data("diag_multiplicative")
     basis, summary = library("poly2").bind(data.names), data_summary(data, standardise=True)
     run = sharp._Runner(data, engine=Threads(1), chunk_size=1000)
-    model = recover_sharp(data, basis, summary, SHARP).model
+    model = recover_by_likelihood(data, basis, summary, SHARP).model
     place = model.basis.terms.index("1")
     lowered = model.entries.copy()
     lowered[0, place] -= 1.2  # of a mean of about 1, so that few samples stay positive
     fallen = replace(model, entries=lowered)
-    equations, believed = sharp._believed(fallen, run)
+    equations, believed = sharp._safe_normal_equations(fallen, run)
     assert equations.sums.impossible[0] > 0
-    assert believed.wary.tolist() == [True, False]
-    assert believed.least.tolist() == [sharp.FIRST_LEAST, 0.0]
+    assert believed.floor_forced.tolist() == [True, False]
+    assert believed.variance_floor.tolist() == [sharp.FIRST_FLOOR, 0.0]
     # The pass is that of the model which is handed on, and stays so.
-    again, same = sharp._believed(believed, run)
+    again, same = sharp._safe_normal_equations(believed, run)
     assert same is believed
     assert np.array_equal(again.sums.drift_gram, equations.sums.drift_gram)
     # Negative control: a formula that is positive everywhere is followed.
-    assert sharp._believed(model, run)[1] is model
+    assert sharp._safe_normal_equations(model, run)[1] is model

@@ -40,7 +40,7 @@ def model_of(
     drift: Sequence[Formula],
     entries: Sequence[Formula],
     *,
-    lifted: bool = False,
+    mean_corrected: bool = False,
     terms: str = "poly2",
 ) -> WorkingModel:
     """A working model of physical formulas, in a frame and in units that are not one."""
@@ -59,14 +59,14 @@ def model_of(
         units=units,
         drift=coefficients(drift) / units[:, None],
         entries=coefficients(entries) / products[:, None],
-        least=np.zeros(d),
-        slack=np.linspace(0.01, 0.02, d),
-        wary=np.zeros(d, dtype=bool),
-        quiet=np.zeros(d),
-        jitter=np.zeros(len(products)),
+        variance_floor=np.zeros(d),
+        extra_variance=np.linspace(0.01, 0.02, d),
+        floor_forced=np.zeros(d, dtype=bool),
+        noiseless_level=np.zeros(d),
+        observation_noise=np.zeros(len(products)),
         spread=np.ones(d),
-        lifted=np.full(d, lifted),
-        widened=lifted,
+        mean_corrected=np.full(d, mean_corrected),
+        covariance_corrected=mean_corrected,
     )
 
 
@@ -138,14 +138,14 @@ def dense_sums(
 ) -> Sums:
     """One sample at a time, with matrices inverted by NumPy."""
     d = len(model.drift)
-    pairs, grid = tensor.pairs(d), likelihood.SLACK_GRID
+    pairs, grid = tensor.pairs(d), likelihood.EXTRA_VARIANCES
     total = NormalPass(model).empty()
     for _, x, dx, dt in samples_of(data):
         theta = model.basis.values(x[None])[0]
         steps, drift, values = dx / model.units, model.drift @ theta, model.entries @ theta
         a = np.zeros((d, d))
         for e, (p, q) in enumerate(pairs):
-            loud = not (model.quiet[p] or model.quiet[q])
+            loud = not (model.noiseless_level[p] or model.noiseless_level[q])
             a[p, q] = a[q, p] = values[e] if loud else 0.0
         excess = np.zeros((d, d))
         if growth is not None:
@@ -154,9 +154,9 @@ def dense_sums(
             excess = wider / np.outer(model.units, model.units) * dt
         noise = a.copy()
         for p in range(d):
-            noise[p, p] = max(a[p, p], model.least[p]) + model.slack[p]
-            if model.quiet[p]:
-                noise[p, p] = model.quiet[p]
+            noise[p, p] = max(a[p, p], model.variance_floor[p]) + model.extra_variance[p]
+            if model.noiseless_level[p]:
+                noise[p, p] = model.noiseless_level[p]
         weight = np.linalg.inv(noise)
         residual = steps - drift * dt
         total.count += 1
@@ -171,11 +171,15 @@ def dense_sums(
             total.entry_gram[e] += np.outer(theta, theta) / variance
             total.entry_cross[e] += theta * target / variance
         for p in range(d):
-            total.impossible[p] += a[p, p] <= 0 and not model.quiet[p]
-            decided = model.least[p] < likelihood.LOW_NOISE and not model.quiet[p]
+            total.impossible[p] += a[p, p] <= 0 and not model.noiseless_level[p]
+            decided = (
+                model.variance_floor[p] < likelihood.LOW_NOISE and not model.noiseless_level[p]
+            )
             if decided and a[p, p] < likelihood.LOW_NOISE:
                 raised = max(a[p, p], 0.0) + grid
-                total.slack_likelihood[p] -= (np.log(raised) + residual[p] ** 2 / dt / raised) / 2
+                total.extra_variance_likelihood[p] -= (
+                    np.log(raised) + residual[p] ** 2 / dt / raised
+                ) / 2
     return total
 
 
@@ -194,41 +198,41 @@ def test_sums_are_those_of_a_dense_computation(d: int) -> None:
     # 22 increments, of which 1 + 3 + 1 repeat, the last path being nothing else; one more repeats
     # in the first coordinate alone.
     assert found.count == (22 - 5 if d > 1 else 22 - 6)
-    assert found.slack_likelihood.any(), "no sample has low noise, so slack is not tested"
+    assert found.extra_variance_likelihood.any(), "no sample has low noise, so slack is not tested"
     assert_same(found, dense_sums(model, data))
 
 
 @pytest.mark.parametrize("silent", [0, 1])
 def test_a_coordinate_without_noise_is_weighted_by_its_own_level(silent: int) -> None:
-    quiet = np.zeros(2)
-    quiet[silent] = 1e-3
-    model = replace(random_model(2), quiet=quiet)
+    noiseless_level = np.zeros(2)
+    noiseless_level[silent] = 1e-3
+    model = replace(random_model(2), noiseless_level=noiseless_level)
     assert_same(reduce(NormalPass(model), uneven_data(2)), dense_sums(model, uneven_data(2)))
 
 
 def test_the_least_noise_holds_weights_back() -> None:
-    model = replace(random_model(2), least=np.array([0.2, 0.9]))
+    model = replace(random_model(2), variance_floor=np.array([0.2, 0.9]))
     found = reduce(NormalPass(model), uneven_data(2))
     assert_same(found, dense_sums(model, uneven_data(2)))
-    assert not found.slack_likelihood[1].any()
+    assert not found.extra_variance_likelihood[1].any()
 
 
 def test_sums_are_corrected_for_the_finite_step() -> None:
     growth, shared = np.array([0.8, -0.5]), np.array([[0.3, 0.1], [0.1, 0.4]])
     entries: list[Formula] = [{"x**2": 0.3}, {"x*y": 0.1}, {"y**2": 0.4}]
-    model = model_of([{"x": 0.8}, {"y": -0.5}], entries, lifted=True)
+    model = model_of([{"x": 0.8}, {"y": -0.5}], entries, mean_corrected=True)
     data = uneven_data(2)
     found = reduce(NormalPass(model), data)
     assert_same(found, dense_sums(model, data, (growth, shared)))
-    plain = reduce(NormalPass(replace(model, lifted=np.full(2, False))), data)
+    plain = reduce(NormalPass(replace(model, mean_corrected=np.full(2, False))), data)
     assert np.abs(plain.entry_cross - found.entry_cross).max() > 0.1
 
 
 def test_a_lifted_coordinate_alone_has_its_mean_corrected() -> None:
     entries: list[Formula] = [{"x**2": 0.3}, {"x*y": 0.1}, {"y**2": 0.4}]
-    both = model_of([{"x": 0.8}, {"y": -0.5}], entries, lifted=True)
-    none = replace(both, lifted=np.array([False, False]))
-    first = replace(both, lifted=np.array([True, False]), widened=False)
+    both = model_of([{"x": 0.8}, {"y": -0.5}], entries, mean_corrected=True)
+    none = replace(both, mean_corrected=np.array([False, False]))
+    first = replace(both, mean_corrected=np.array([True, False]), covariance_corrected=False)
     chunk = next(uneven_data(2).chunks())
     steps = [evaluate(model, chunk).steps for model in (both, none, first)]
     np.testing.assert_array_equal(steps[2][0], steps[0][0])
@@ -238,9 +242,12 @@ def test_a_lifted_coordinate_alone_has_its_mean_corrected() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 @pytest.mark.parametrize("lifted", [False, True])
-def test_sums_do_not_depend_on_the_chunk_size(size: int, lifted: bool) -> None:
+def test_sums_do_not_depend_on_the_chunk_size(size: int, mean_corrected: bool) -> None:
     # At a chunk size of 1, chunks of repeated samples hold nothing at all.
-    model, data = replace(random_model(2), lifted=np.full(2, lifted)), uneven_data(2)
+    model, data = (
+        replace(random_model(2), mean_corrected=np.full(2, mean_corrected)),
+        uneven_data(2),
+    )
     expected = reduce(NormalPass(model), data, chunk_size=5)
     assert_same(reduce(NormalPass(model), data, chunk_size=size), expected)
     leaks = [reduce(LeakPass(model), data, chunk_size=n) for n in (size, 5)]
@@ -268,7 +275,9 @@ def test_threads_leave_no_sample_out() -> None:
 
 
 def test_other_units_are_the_same_fields() -> None:
-    model = replace(random_model(3), jitter=np.arange(1.0, 7.0), spread=np.arange(1.0, 4.0))
+    model = replace(
+        random_model(3), observation_noise=np.arange(1.0, 7.0), spread=np.arange(1.0, 4.0)
+    )
     units = np.array([2.0, 0.1, 30.0])
     other, theta = model.in_units(units), model.basis.values(uneven_data(3).states)
     np.testing.assert_allclose(
@@ -279,7 +288,9 @@ def test_other_units_are_the_same_fields() -> None:
         other.entries @ theta.T * products[0][:, None],
         model.entries @ theta.T * products[1][:, None],
     )
-    np.testing.assert_allclose(other.jitter * products[0], model.jitter * products[1])
+    np.testing.assert_allclose(
+        other.observation_noise * products[0], model.observation_noise * products[1]
+    )
     np.testing.assert_allclose(other.spread * units, model.spread * model.units)
 
 
@@ -503,7 +514,7 @@ def kinetic_model(stiffness: float, friction: float, strength: float) -> Working
         [{}, {}, {"1": strength}],
         terms="poly1",
     )
-    return replace(model, quiet=np.array([1e-9, 0.0]))
+    return replace(model, noiseless_level=np.array([1e-9, 0.0]))
 
 
 def test_noise_leaks_into_the_position_as_in_the_closed_form() -> None:
@@ -538,9 +549,14 @@ def test_leaks_of_two_halves_add_up() -> None:
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize("lifted", [False, True])
-def test_slopes_of_a_trajectory_are_those_of_its_own_normal_equations(d: int, lifted: bool) -> None:
-    flags = np.full(d, lifted)
-    model, data = replace(random_model(d), lifted=flags, widened=lifted), uneven_data(d)
+def test_slopes_of_a_trajectory_are_those_of_its_own_normal_equations(
+    d: int, mean_corrected: bool
+) -> None:
+    flags = np.full(d, mean_corrected)
+    model, data = (
+        replace(random_model(d), mean_corrected=flags, covariance_corrected=mean_corrected),
+        uneven_data(d),
+    )
     scores = reduce(ScorePass(model, len(data)), data, chunk_size=4)
     index = {pair: e for e, pair in enumerate(tensor.pairs(d))}
     for r in range(len(data)):
@@ -563,7 +579,9 @@ def test_the_slope_is_the_derivative_of_the_log_likelihood() -> None:
         total = 0.0
         for _, x, dx, dt in samples_of(data):
             theta = model.basis.values(x[None])[0]
-            a = tensor.symmetric((model.entries @ theta)[None], d)[0] + np.diag(model.slack)
+            a = tensor.symmetric((model.entries @ theta)[None], d)[0] + np.diag(
+                model.extra_variance
+            )
             off = dx / model.units - drift @ theta * dt
             total -= float(off @ np.linalg.solve(a, off)) / dt / 2
         return total

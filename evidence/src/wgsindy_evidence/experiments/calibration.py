@@ -18,7 +18,7 @@ import numpy as np
 from wgsindy import recipes, zoo
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import CampaignError, RepeatedSamplesWarning
-from wgsindy.estimate.likelihood.stages import SharpFit, recover_sharp
+from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, recover_by_likelihood
 from wgsindy.model.simulate import EulerMaruyama
 from wgsindy.model.uncertainty import normal_quantile
 from wgsindy.passes.summary import data_summary
@@ -67,8 +67,8 @@ def run_case(case: Case) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepeatedSamplesWarning)
         summary = data_summary(data, standardise=recipe.standardise)
-        given = recover_sharp(data, basis, summary, recipe, given=true != 0)
-        chosen = recover_sharp(data, basis, summary, recipe)
+        given = recover_by_likelihood(data, basis, summary, recipe, given=true != 0)
+        chosen = recover_by_likelihood(data, basis, summary, recipe)
     selected = (_coefficients(chosen) != 0) & (true != 0)
     return {
         "given": _deviations(given, true, true != 0),
@@ -80,12 +80,12 @@ def run_case(case: Case) -> dict[str, Any]:
     }
 
 
-def _coefficients(fit: SharpFit) -> FloatArray:
+def _coefficients(fit: LikelihoodEstimate) -> FloatArray:
     return np.concatenate([fit.uncertainty.drift, fit.entries])
 
 
 def _deviations(
-    fit: SharpFit, true: FloatArray, where: BoolArray, *, clustered: bool = False
+    fit: LikelihoodEstimate, true: FloatArray, where: BoolArray, *, clustered: bool = False
 ) -> list[float]:
     """Errors in standard errors, of coefficients that have one."""
     errors = fit.uncertainty.std_errors(clustered=clustered)

@@ -12,7 +12,7 @@ import numpy as np
 
 from wgsindy import zoo
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.estimate.likelihood.stages import recover_sharp
+from wgsindy.estimate.likelihood.stages import recover_by_likelihood
 from wgsindy.model import linear_form as symbolic
 from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import SHARP
@@ -75,7 +75,7 @@ def true_term_errors(system: System, data: Trajectories) -> dict[str, dict[str, 
     assert true is not None
     basis = library(system.library).bind(data.names)
     summary = data_summary(data, standardise=True)
-    errors = recover_sharp(data, basis, summary, SHARP, given=true != 0).uncertainty.std_errors()
+    errors = recover_by_likelihood(data, basis, summary, SHARP, given=true != 0).uncertainty.std_errors()
     drift, entries = symbolic.field_names(data.dimension)
     return {
         target: {basis.terms[k]: float(errors[row, k]) for k in np.flatnonzero(true[row])}

@@ -9,8 +9,7 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.estimate.likelihood.evidence import Posterior, Problem
-from wgsindy.estimate.likelihood.normal_equations import Scores
-from wgsindy.estimate.likelihood.problems import Equations
+from wgsindy.estimate.likelihood.normal_equations import NormalEquations, Scores
 from wgsindy.estimate.likelihood.term_selection import best_entries
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
@@ -20,13 +19,13 @@ LEAST_WEIGHT = 1e-3  # of a support whose coefficients count in the spread of th
 
 
 @dataclass(frozen=True)
-class Refit:
+class ErrorBars:
     """Error bars of chosen terms, in physical terms and units.
 
     ``equations`` and ``scores`` are those of the last pass, ``model`` what was chosen from it.
     """
 
-    equations: Equations
+    equations: NormalEquations
     model: WorkingModel
     drift: list[Posterior]
     entries: list[Posterior]
@@ -49,7 +48,7 @@ class Refit:
 
     def tensor_entries(self) -> FloatArray:
         """Coefficients ``(E, K)``."""
-        return best_entries(self.entries, self.model.quiet) * self.entry_units[:, None]
+        return best_entries(self.entries, self.model.noiseless_level) * self.entry_units[:, None]
 
     @cached_property
     def _support(self) -> BoolArray:
@@ -101,9 +100,9 @@ class Refit:
         return covariance * self.units[:, None, None, None] * self.units[:, None]
 
     def _entry_covariances(self) -> FloatArray:
-        quiet, blocks = self.model.quiet, []
-        for e, (p, q) in enumerate(tensor.pairs(len(quiet))):
-            silent = quiet[p] > 0 or quiet[q] > 0
+        noiseless_level, blocks = self.model.noiseless_level, []
+        for e, (p, q) in enumerate(tensor.pairs(len(noiseless_level))):
+            silent = noiseless_level[p] > 0 or noiseless_level[q] > 0
             support = self.entries[e].best & (not silent)
             blocks.append(self.equations.entries[e].covariance(support))
         return np.array(blocks)

@@ -1,8 +1,10 @@
-"""Noise of the observation that regressors carry into the drift.
+"""Errors in variables: observation noise that the regressors carry into the drift.
 
-Of a state that is observed with noise, Y = X + eta, the increment has -eta in it, and so have the
-regressors. By Stein's identity, E[f(Y) eta_q] = Sigma_qr E[d_r f(Y)] for normal noise of covariance
-Sigma, whatever f: here the terms of the library, times the weights that they are summed with.
+A state is observed with noise, Y = X + eta. The step that begins there has -eta in it, while the
+regressors, functions of Y, have +eta: the two are correlated, and least squares sees a drift that
+is not there. By Stein's identity, E[f(Y) eta_q] = Sigma_qr E[d_r f(Y)] for normal noise of
+covariance Sigma, whatever f: here the terms of the library, times the weights that they are summed
+with.
 
 Left out is what the fields change within the noise: b(Y) and a(Y) stand for b(X) and a(X). It is of
 the relative order of Sigma over the variance of the states, times the square of the degree.
@@ -21,7 +23,7 @@ from wgsindy.estimate.likelihood.working_model import Local, WorkingModel
 from wgsindy.model import tensor
 
 
-class Carried(NamedTuple):
+class SteinSums(NamedTuple):
     """What to add to sum_n theta (P dY)' so that noise in theta and P is made up for.
 
     ``tilt (d, d, n)``, P Sigma for weights P, goes with the derivatives of the terms; ``by_weights
@@ -40,7 +42,7 @@ class Carried(NamedTuple):
         return by_terms + self.by_weights[:, part] @ local.theta[:, part].T
 
 
-def carried_noise(model: WorkingModel, local: Local, precision: FloatArray) -> Carried:
+def stein_sums(model: WorkingModel, local: Local, precision: FloatArray) -> SteinSums:
     """Stein's sums of a chunk; ``precision (E, n)`` are the weights P of the drift.
 
     The derivative of P is -P (d_q A) P, A the noise that it is the inverse of; where A is held at
@@ -50,14 +52,14 @@ def carried_noise(model: WorkingModel, local: Local, precision: FloatArray) -> C
     d, slopes = len(model.units), local.blurred.slopes.copy()
     for p in range(d):
         own = tensor.entry_number(p, p)
-        slopes[own, :, local.noise[own] <= model.least[p]] = 0.0
-    covariance = tensor.symmetric(model.jitter[None], d)[0]
+        slopes[own, :, local.noise[own] <= model.variance_floor[p]] = 0.0
+    covariance = tensor.symmetric(model.observation_noise[None], d)[0]
     tilt, by_weights = np.empty((d, d, len(local.dt))), np.zeros((d, len(local.dt)))
     for q in range(d):
         column = np.broadcast_to(covariance[:, q, None], by_weights.shape)
         tilt[:, q] = tensor.multiply(precision, column)
         by_weights -= tensor.multiply(precision, tensor.multiply(slopes[:, q], tilt[:, q]))
-    return Carried(tilt, by_weights)
+    return SteinSums(tilt, by_weights)
 
 
 def lasting_noise(
@@ -71,7 +73,7 @@ def lasting_noise(
     + Sigma^2 a step, S the variance of the states: at most T^2 dt / S more than a, where T = a +
     2 Sigma / dt is the noise of a step over dt, ``noise (E, n)``.
     """
-    d, lasting = len(model.units), noise - 2 * model.jitter[:, None] / local.dt
+    d, lasting = len(model.units), noise - 2 * model.observation_noise[:, None] / local.dt
     for p in range(d):
         own = tensor.entry_number(p, p)
         left = noise[own] ** 2 * local.dt / model.spread[p] ** 2

@@ -25,7 +25,7 @@ ROUNDING_LEVEL = 1e-9
 
 
 @dataclass(frozen=True)
-class Beyond:
+class Extrapolation:
     """A box around the data, seen through the library; ``basis`` is in physical terms."""
 
     basis: Basis

@@ -13,38 +13,38 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.estimate.likelihood.evidence import Penalty, Posterior, search
-from wgsindy.estimate.likelihood.extrapolation import Beyond
-from wgsindy.estimate.likelihood.problems import Equations
-from wgsindy.estimate.likelihood.working_model import silence
+from wgsindy.estimate.likelihood.extrapolation import Extrapolation
+from wgsindy.estimate.likelihood.normal_equations import NormalEquations
+from wgsindy.estimate.likelihood.working_model import blank_noiseless
 from wgsindy.model import tensor
-from wgsindy.recipes import Recipe
+from wgsindy.recipes import LikelihoodRecipe
 from wgsindy.terms.library import Basis
 
 ENTRY_SWEEPS = 2
 MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree
-SHARED_BONUS = 2.0  # nats off for a term that all other entries of the tensor have
-SURE = 1e6  # nats for or against a term whose presence is known
+SHARED_BONUS = 2.0  # log-evidence off for a term that all other entries of the tensor have
+SURE = 1e6  # log-evidence for or against a term whose presence is known
 
 
 @dataclass(frozen=True)
-class Choice:
+class TermSelection:
     """How terms are chosen; ``basis`` is in physical terms.
 
     ``given (d + E, K)``: the terms of each field, where they are known. Nothing is selected then.
     """
 
     basis: Basis
-    beyond: Beyond
-    recipe: Recipe
+    extrapolation: Extrapolation
+    recipe: LikelihoodRecipe
     given: BoolArray | None
 
     @cached_property
     def costs(self) -> FloatArray:
-        """Nats that each term costs, ``(K,)``.
+        """Log-evidence that each term must be worth, ``(K,)``.
 
-        A term that is not there gains half a chi-squared number of nats, half the square of a
-        normal one. The cost is what the largest of K such numbers exceeds with probability
-        ``false_alarm``. Degrees beyond the first cost extra.
+        A term that is not there gains half a chi-squared number, half the square of a normal one.
+        The cost is what the largest of K such numbers exceeds with probability ``false_alarm``.
+        Degrees beyond the first cost extra.
         """
         tail = self.recipe.false_alarm / len(self.basis) / 2
         chance = 0.5 * NormalDist().inv_cdf(tail) ** 2
@@ -55,10 +55,11 @@ class Choice:
         return self.costs if self.given is None else np.where(self.given[field], -SURE, SURE)
 
     def drift(
-        self, equations: Equations, start: FloatArray, *, thorough: bool = False
+        self, equations: NormalEquations, start: FloatArray, *, thorough: bool = False
     ) -> list[Posterior]:
-        """Component by component, given the others: where noise is shared, they tell of it.
+        """Select the terms of each drift component conditional on the others (block Gauss-Seidel).
 
+        Correlated noise makes the residuals of one component informative about the others.
         ``start (d, K)`` is what is known of them before, in working terms.
         """
         current = start.copy()
@@ -72,7 +73,7 @@ class Choice:
         return self._sweep_drift(equations, current, exhaustive=True)
 
     def _sweep_drift(
-        self, equations: Equations, current: FloatArray, *, exhaustive: bool
+        self, equations: NormalEquations, current: FloatArray, *, exhaustive: bool
     ) -> list[Posterior]:
         """Choose every component, given the others of ``current (d, K)``, which it replaces.
 
@@ -94,7 +95,7 @@ class Choice:
         """Coefficients ``(d, K)`` of what :meth:`drift` found, averaged if the recipe says so."""
         return np.array([self._estimate(posterior) for posterior in found])
 
-    def entries(self, equations: Equations, *, thorough: bool = False) -> list[Posterior]:
+    def entries(self, equations: NormalEquations, *, thorough: bool = False) -> list[Posterior]:
         """Entry by entry; a term that the other entries have is cheaper the second time."""
         d = equations.dimension
         pairs = tensor.pairs(d)
@@ -117,7 +118,7 @@ class Choice:
         return [found[e] for e in range(len(pairs))]
 
     def _shared_bonus(self, inclusion: FloatArray, e: int) -> FloatArray:
-        """Nats off for terms ``(K,)`` that the other entries ``(E, K)`` have."""
+        """Log-evidence off for terms ``(K,)`` that the other entries ``(E, K)`` have."""
         others = np.delete(inclusion, e, axis=0).sum(axis=0) / max(len(inclusion) - 1, 1)
         # That noise has a mean level says nothing about its being shared.
         return np.where(self.basis.degrees == 0, 0.0, SHARED_BONUS * others)
@@ -125,13 +126,13 @@ class Choice:
     def _penalty(self, found: dict[int, Posterior], p: int, q: int) -> Penalty:
         """Nats against what entry (p, q) cannot be, given the variances found so far."""
         if p == q:
-            return self.beyond.against_negative
+            return self.extrapolation.against_negative
         own = [found[tensor.entry_number(i, i)].coefficients[0] for i in (p, q)]
-        return self.beyond.against_indefinite(*own)
+        return self.extrapolation.against_indefinite(*own)
 
 
-def best_entries(entries: list[Posterior], quiet: FloatArray) -> FloatArray:
+def best_entries(entries: list[Posterior], noiseless_level: FloatArray) -> FloatArray:
     """Coefficients ``(E, K)`` of the best supports; nothing where a coordinate has no noise."""
     fitted = np.array([posterior.coefficients[0] for posterior in entries])
-    silence(fitted, quiet)
+    blank_noiseless(fitted, noiseless_level)
     return fitted

@@ -22,30 +22,20 @@ TENSOR_WEIGHT_FLOOR = 0.25
 
 @dataclass(frozen=True)
 class WorkingModel:
-    """Drift and tensor at which residuals and weights are taken.
-
-    ``drift (d, K)`` and ``entries (E, K)`` are coefficients of the basis; ``units (d,)`` the mean
-    noise of each coordinate; ``least (d,)`` the smallest variance that weights believe, ``slack
-    (d,)`` variance that the entries miss where they are small; ``wary (d,)`` whose formula was not
-    positive at some sample, so that weights no longer follow it down;
-    ``quiet (d,)`` the level of residuals of a coordinate without noise of its own, zero for all
-    others; ``jitter (E,)`` the covariance of noise of the observation; ``spread (d,)`` the standard
-    deviations of the states; ``lifted (d,)`` says whose mean is corrected for the finite step,
-    ``widened`` whether second moments are.
-    """
+    """Drift and tensor at which residuals and weights are taken, in units of the noise."""
 
     basis: Basis
-    units: FloatArray
-    drift: FloatArray
-    entries: FloatArray
-    least: FloatArray
-    slack: FloatArray
-    wary: BoolArray
-    quiet: FloatArray
-    jitter: FloatArray
-    spread: FloatArray
-    lifted: BoolArray
-    widened: bool
+    units: FloatArray  # (d,) mean noise of each coordinate, by which increments are divided
+    drift: FloatArray  # (d, K) coefficients of the basis
+    entries: FloatArray  # (E, K) coefficients of the tensor
+    variance_floor: FloatArray  # (d,) smallest variance that weights follow the formula to
+    extra_variance: FloatArray  # (d,) variance that the formula misses where it is small
+    floor_forced: BoolArray  # (d,) whose formula was not positive at some sample: the floor stays
+    noiseless_level: FloatArray  # (d,) residual variance of a coordinate without noise, else zero
+    observation_noise: FloatArray  # (E,) covariance of the sensor's noise
+    spread: FloatArray  # (d,) standard deviations of the states
+    mean_corrected: BoolArray  # (d,) whose mean is corrected for the finite step
+    covariance_corrected: bool  # whether the second moments are, too
 
     @classmethod
     def start(
@@ -61,14 +51,14 @@ class WorkingModel:
             units,
             drift=np.zeros((d, k)),
             entries=np.zeros((e, k)),
-            least=np.ones(d),
-            slack=np.zeros(d),
-            wary=np.zeros(d, dtype=bool),
-            quiet=np.zeros(d),
-            jitter=np.zeros(e),
+            variance_floor=np.ones(d),
+            extra_variance=np.zeros(d),
+            floor_forced=np.zeros(d, dtype=bool),
+            noiseless_level=np.zeros(d),
+            observation_noise=np.zeros(e),
             spread=spread / units,
-            lifted=np.full(d, finite_step),
-            widened=finite_step,
+            mean_corrected=np.full(d, finite_step),
+            covariance_corrected=finite_step,
         )
 
     def in_units(self, units: FloatArray) -> WorkingModel:
@@ -80,7 +70,7 @@ class WorkingModel:
             units=units,
             drift=self.drift * ratio[:, None],
             entries=self.entries * products[:, None],
-            jitter=self.jitter * products,
+            observation_noise=self.observation_noise * products,
             spread=self.spread * ratio,
         )
 
@@ -95,10 +85,12 @@ class Blurred(NamedTuple):
     gradients: FloatArray
     slopes: FloatArray
 
-    def deviation(self, e: int, jitter: FloatArray) -> FloatArray:
-        """Standard deviation ``(n,)`` of entry ``e`` over states with ``jitter (E,)``."""
+    def deviation(self, e: int, observation_noise: FloatArray) -> FloatArray:
+        """Standard deviation ``(n,)`` of entry ``e`` within the ``observation_noise (E,)``."""
         slope = self.slopes[e]
-        covariance = np.broadcast_to(jitter[:, None], (len(jitter), slope.shape[1]))
+        covariance = np.broadcast_to(
+            observation_noise[:, None], (len(observation_noise), slope.shape[1])
+        )
         square = np.sum(slope * tensor.multiply(covariance, slope), axis=0)
         return np.sqrt(np.maximum(square, 0.0))
 
@@ -109,7 +101,7 @@ class Local(NamedTuple):
     ``theta (K, n)``, ``dt (n,)``, ``steps (d, n)`` increments, ``residual (d, n)``, ``entries
     (E, n)`` the fitted tensor, ``excess (E, n)`` what the finite step and the observation add to
     it in residual products, ``noise (E, n)`` of a step over dt, which weights follow;
-    ``blurred`` if there is noise of the observation; ``kept (N,)`` which samples of the chunk these
+    ``blurred`` if there is observation noise; ``kept (N,)`` which samples of the chunk these
     are.
     """
 
@@ -139,24 +131,24 @@ def evaluate(model: WorkingModel, chunk: Chunk) -> Local:
         steps, states, dt = steps[:, kept], states[kept], dt[kept]
     theta = np.ascontiguousarray(model.basis.values(states).T)
     drift, entries = model.drift @ theta, model.entries @ theta
-    silence(entries, model.quiet)
+    blank_noiseless(entries, model.noiseless_level)
     excess: FloatArray | float = 0.0
-    if model.lifted.any():
+    if model.mean_corrected.any():
         second = second_order(model, states, drift, entries)
         valid = second.validity(dt)
-        steps -= np.where(model.lifted[:, None], second.mean, 0.0) * dt**2 * valid
-        excess = second.covariance * dt * valid if model.widened else 0.0
+        steps -= np.where(model.mean_corrected[:, None], second.mean, 0.0) * dt**2 * valid
+        excess = second.covariance * dt * valid if model.covariance_corrected else 0.0
     noise, blurred = entries, None
-    if model.jitter.any():
+    if model.observation_noise.any():
         # A step has the noise of both its ends.
-        observed = 2 * model.jitter[:, None] / dt
+        observed = 2 * model.observation_noise[:, None] / dt
         noise, excess = entries + observed, excess + observed
         blurred = _blurred(model, states)
-        # A state that is known up to jitter has a noise that is known up to this. Weights that
-        # followed it closer would follow the jitter.
+        # A state that is known up to its observation noise has a tensor that is known up to this.
+        # Weights that followed the tensor closer would follow the observation noise.
         for p in range(len(model.units)):
             own = tensor.entry_number(p, p)
-            noise[own] += blurred.deviation(own, model.jitter)
+            noise[own] += blurred.deviation(own, model.observation_noise)
     residual = steps - drift * dt
     return Local(theta, dt, steps, residual, entries, excess, noise, blurred, kept)
 
@@ -164,7 +156,7 @@ def evaluate(model: WorkingModel, chunk: Chunk) -> Local:
 def _blurred(model: WorkingModel, states: FloatArray) -> Blurred:
     gradients = model.basis.gradients(states) * model.units
     slopes = np.einsum("ek,nkq->eqn", model.entries, gradients, optimize=True)
-    silence(slopes, model.quiet)
+    blank_noiseless(slopes, model.noiseless_level)
     return Blurred(gradients, slopes)
 
 
@@ -176,10 +168,10 @@ def moved(steps: FloatArray) -> BoolArray:
     return kept
 
 
-def silence(entries: FloatArray, quiet: FloatArray) -> None:
+def blank_noiseless(entries: FloatArray, noiseless_level: FloatArray) -> None:
     """Blank the rows ``(E, ...)`` of entries whose coordinates have no noise, in place."""
-    for e, (p, q) in enumerate(tensor.pairs(len(quiet))):
-        if quiet[p] or quiet[q]:
+    for e, (p, q) in enumerate(tensor.pairs(len(noiseless_level))):
+        if noiseless_level[p] or noiseless_level[q]:
             entries[e] = 0.0
 
 
@@ -229,7 +221,10 @@ def drift_noise(model: WorkingModel, local: Local) -> FloatArray:
     noise = local.noise.copy()
     for p in range(len(model.units)):
         own = tensor.entry_number(p, p)
-        noise[own] = model.quiet[p] or np.maximum(noise[own], model.least[p]) + model.slack[p]
+        noise[own] = (
+            model.noiseless_level[p]
+            or np.maximum(noise[own], model.variance_floor[p]) + model.extra_variance[p]
+        )
     return noise
 
 

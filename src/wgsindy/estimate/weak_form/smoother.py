@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from wgsindy.data.arrays import FloatArray, Scratch
 from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.data.frame import Frame
-from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 from wgsindy.passes.summary import DataSummary
-from wgsindy.recipes import Recipe
+from wgsindy.recipes import WeakFormRecipe
 from wgsindy.terms.monomials import Monomials
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def kernel_weights(
     return np.asarray(np.exp(weights, out=weights))
 
 
-class GramPass:
+class GramPass(SumPass[FloatArray]):
     """Sum kernel-weighted monomials of z: everything the local Gram matrices need."""
 
     def __init__(
@@ -186,15 +186,11 @@ class GramPass:
         total += weights @ self.wide.values(z).T
         return total
 
-    def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        left += right
-        return left
-
 
 def build_smoother(
     data: Dataset,
     summary: DataSummary,
-    recipe: Recipe,
+    recipe: WeakFormRecipe,
     seed: int,
     engine: Engine = SERIAL,
     ridge: float = RIDGE,
@@ -208,11 +204,9 @@ def build_smoother(
         centres,
         summary.covariance,
         recipe.bandwidth_factor,
-        shaped=recipe.bandwidth != "isotropic",
+        shaped=recipe.bandwidth == "covariance",
     )
-    if recipe.bandwidth == "diagonal":
-        bandwidth = np.diag(1.0 / np.diag(np.linalg.inv(bandwidth)))
-    whitening = np.linalg.inv(np.linalg.cholesky(bandwidth))
+    whitening = np.linalg.inv(np.linalg.cholesky(recipe.kernel_shape(bandwidth)))
     local = Monomials.up_to(recipe.local_order, dimension=data.dimension)
     wide = Monomials.up_to(2 * recipe.local_order, dimension=data.dimension)
     step = GramPass(summary.frame, centres, whitening, wide, data.mean_dt)

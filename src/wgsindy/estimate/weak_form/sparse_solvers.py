@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.errors import LibraryError, NotEnoughDataError
 from wgsindy.estimate.weak_form.lasso_path import lasso_paths
-from wgsindy.recipes import Recipe
+from wgsindy.recipes import WeakFormRecipe
 
 PILOT_RIDGE = 1e-6
 PILOT_FLOOR = 1e-3
@@ -65,7 +65,7 @@ def _normalise(rows: Rows) -> Normalised:
     return Normalised(triangle, column_norm, target_norm)
 
 
-def solve(rows: Rows, recipe: Recipe) -> FloatArray:
+def solve(rows: Rows, recipe: WeakFormRecipe) -> FloatArray:
     """Solve one sparse system; returns coefficients ``(K,)``, zero where not selected.
 
     Raises
@@ -93,7 +93,7 @@ def solve(rows: Rows, recipe: Recipe) -> FloatArray:
     return coefficients * system.target_norm / system.column_norm
 
 
-def _select(rows: Rows, system: Normalised, recipe: Recipe) -> FloatArray:
+def _select(rows: Rows, system: Normalised, recipe: WeakFormRecipe) -> FloatArray:
     everything = np.ones(system.design.shape[1], dtype=bool)
     if recipe.solver == "stlsq":
         return _least_squares(system, everything)
@@ -124,7 +124,7 @@ def _least_squares(system: Normalised, support: BoolArray) -> FloatArray:
 
 
 def _prune(
-    system: Normalised, coefficients: FloatArray, recipe: Recipe, blocks: IntArray | None
+    system: Normalised, coefficients: FloatArray, recipe: WeakFormRecipe, blocks: IntArray | None
 ) -> FloatArray:
     """Drop terms below the relative threshold of their equation, refitting after each round."""
     blocks = np.zeros(len(coefficients), dtype=np.int64) if blocks is None else blocks

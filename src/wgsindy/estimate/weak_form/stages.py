@@ -1,6 +1,6 @@
 """The paper's stages, in order: drift, tensor, reweighted drift, tensor again, read-out.
 
-Everything here is in standardised units until the last step of :func:`recover`.
+Everything here is in standardised units until the last step of :func:`recover_by_weak_form`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
 from wgsindy.estimate.weak_form.weak_rows import WeakForm
 from wgsindy.model import tensor
 from wgsindy.model.tensor import TensorField
-from wgsindy.recipes import Recipe
+from wgsindy.recipes import WeakFormRecipe
 
 NOISE_CLIP = (0.05, 20.0)
 RELATIVE_FLOOR = 1e-10  # smallest eigenvalue kept, relative to the mean tensor
 
 
-def recover(weak: WeakForm, recipe: Recipe) -> tuple[FloatArray, TensorField]:
+def recover_by_weak_form(weak: WeakForm, recipe: WeakFormRecipe) -> tuple[FloatArray, TensorField]:
     """Run the weak-form stages; returns drift ``(d, K)`` and tensor in physical units."""
     floor = RELATIVE_FLOOR * float(weak.summary.variation.mean())
     noise = weak.observation_noise() if recipe.noise_correction else None
@@ -30,7 +30,9 @@ def recover(weak: WeakForm, recipe: Recipe) -> tuple[FloatArray, TensorField]:
     return frozen(drift * weak.frame.scale[:, None]), read_out(weak, entries, floor, recipe)
 
 
-def read_out(weak: WeakForm, entries: FloatArray, floor: float, recipe: Recipe) -> TensorField:
+def read_out(
+    weak: WeakForm, entries: FloatArray, floor: float, recipe: WeakFormRecipe
+) -> TensorField:
     """Turn entries ``(E, K)`` in standardised units into the tensor that is returned."""
     scale = weak.frame.scale
     # Shrinkage compares noise with noise: each coordinate in units of its own mean noise, so that
@@ -49,14 +51,14 @@ def read_out(weak: WeakForm, entries: FloatArray, floor: float, recipe: Recipe) 
 
 
 def first_pass(
-    weak: WeakForm, noise: FloatArray | None, recipe: Recipe
+    weak: WeakForm, noise: FloatArray | None, recipe: WeakFormRecipe
 ) -> tuple[FloatArray, FloatArray]:
     """Fit drift ``(d, K)`` and tensor entries ``(E, K)`` with all rows alike."""
     drift = fit_columns(weak, weak.drift_targets, recipe)
     return drift, fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
 
 
-def fit_columns(weak: WeakForm, targets: FloatArray, recipe: Recipe) -> FloatArray:
+def fit_columns(weak: WeakForm, targets: FloatArray, recipe: WeakFormRecipe) -> FloatArray:
     """Solve one sparse system per column of ``targets (M, T)``; returns ``(T, K)``."""
     return np.stack(
         [solve(Rows(weak.design, target, weak.row_folds), recipe) for target in targets.T]
@@ -64,7 +66,7 @@ def fit_columns(weak: WeakForm, targets: FloatArray, recipe: Recipe) -> FloatArr
 
 
 def tensor_targets(
-    weak: WeakForm, drift: FloatArray, noise: FloatArray | None, recipe: Recipe
+    weak: WeakForm, drift: FloatArray, noise: FloatArray | None, recipe: WeakFormRecipe
 ) -> FloatArray:
     """Weak rows of (dX dX' - 2 Sigma - b b' dt^2) / dt, each correction if asked for."""
     targets = weak.square_targets
@@ -75,7 +77,7 @@ def tensor_targets(
     return targets
 
 
-def first_pass_tensors(weak: WeakForm, entries: FloatArray, recipe: Recipe) -> FloatArray:
+def first_pass_tensors(weak: WeakForm, entries: FloatArray, recipe: WeakFormRecipe) -> FloatArray:
     """Tensor coefficients for the row weights, ``(F, E, K)``: one set for each smoother.
 
     With cross-fitting, the rows of a fold are weighted by a tensor fitted to the other folds.
@@ -97,7 +99,7 @@ def row_weights(variance: FloatArray) -> FloatArray:
     return np.clip(inverse / np.median(positive), *NOISE_CLIP)
 
 
-def reweighted_drift(weak: WeakForm, noise: FloatArray, recipe: Recipe) -> FloatArray:
+def reweighted_drift(weak: WeakForm, noise: FloatArray, recipe: WeakFormRecipe) -> FloatArray:
     """Refit the drift with rows weighted by their noise covariance ``(M, E)``."""
     d = weak.data.dimension
     if recipe.gls == "full":
@@ -110,7 +112,7 @@ def reweighted_drift(weak: WeakForm, noise: FloatArray, recipe: Recipe) -> Float
     return np.stack(drift)
 
 
-def _whitened_drift(weak: WeakForm, noise: FloatArray, recipe: Recipe) -> FloatArray:
+def _whitened_drift(weak: WeakForm, noise: FloatArray, recipe: WeakFormRecipe) -> FloatArray:
     """Solve all components at once, rows whitened by the full noise covariance."""
     d, k = weak.data.dimension, len(weak.basis)
     covariance = tensor.symmetric(noise, d)

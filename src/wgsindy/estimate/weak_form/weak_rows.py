@@ -20,9 +20,9 @@ from wgsindy.data.runs import Runs
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.estimate.weak_form.smoother import Smoother, build_smoother
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 from wgsindy.passes.summary import DataSummary, data_summary
-from wgsindy.recipes import Recipe
+from wgsindy.recipes import WeakFormRecipe
 from wgsindy.terms.library import Basis
 
 # Of a chunk that one smoother serves, and of the library on it (n, K), make (n, C); both are best
@@ -33,7 +33,7 @@ _scratch = Scratch()
 
 
 @dataclass(frozen=True)
-class ProjectionPass:
+class ProjectionPass(SumPass[FloatArray]):
     """Sum ``Pi @ columns`` (or ``Pi^2 @ columns``) per group; total ``(G, J, C)``.
 
     It has no more of the :class:`WeakForm` than it needs, and no data: it may be sent elsewhere.
@@ -74,10 +74,6 @@ class ProjectionPass:
     ) -> None:
         for owner, part in Runs.of(group):
             total[owner, : len(rows)] += rows[:, part] @ columns[part]
-
-    def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        left += right
-        return left
 
 
 @dataclass
@@ -258,7 +254,7 @@ class WeakForm:
 
 
 def weak_form(
-    data: Dataset, basis: Basis, recipe: Recipe, *, seed: int, engine: Engine = SERIAL
+    data: Dataset, basis: Basis, recipe: WeakFormRecipe, *, seed: int, engine: Engine = SERIAL
 ) -> WeakForm:
     """Build smoothers and bookkeeping; rows are computed when first asked for."""
     summary = data_summary(data, standardise=recipe.standardise, engine=engine)
@@ -290,7 +286,7 @@ def weak_form(
 
 
 def _smoother_without(
-    data: Dataset, held_out: BoolArray, recipe: Recipe, seed: int, engine: Engine
+    data: Dataset, held_out: BoolArray, recipe: WeakFormRecipe, seed: int, engine: Engine
 ) -> Smoother:
     others = data.subset(np.flatnonzero(~held_out).tolist())
     summary = data_summary(others, standardise=recipe.standardise, engine=engine)

@@ -11,9 +11,9 @@ from processes import DT, linear
 
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.errors import NotEnoughDataError, WgsindyWarning
-from wgsindy.estimate.likelihood import auto_library as auto
-from wgsindy.estimate.likelihood.auto_library import LEAST_SHARE, MOST_ROUNDS, chosen_library
-from wgsindy.estimate.likelihood.rival_libraries import PREFERRED, Alternative, Fitted
+from wgsindy.estimate import grow_library as auto
+from wgsindy.estimate.grow_library import LEAST_SHARE, MOST_ROUNDS, chosen_library
+from wgsindy.estimate.rival_libraries import PREFERRED, Fitted, RivalLibrary
 from wgsindy.passes.engine import Threads
 from wgsindy.terms.library import library
 
@@ -110,9 +110,9 @@ def test_little_data_keep_the_smallest_library(recipe: str) -> None:
 def always(name: str, *terms: str) -> Any:
     """A rival that is always preferred."""
 
-    def alternatives(self: Fitted) -> list[Alternative]:
+    def alternatives(self: Fitted) -> list[RivalLibrary]:
         grown = [*self.basis.terms, *(term.replace("N", str(len(self.basis))) for term in terms)]
-        return [Alternative(name, library(grown), 9.0, {}, False)]
+        return [RivalLibrary(name, library(grown), 9.0, {}, False)]
 
     return alternatives
 
@@ -126,10 +126,10 @@ def test_growth_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_growth_goes_on_as_long_as_the_data_ask_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    def alternatives(self: Fitted) -> list[Alternative]:
+    def alternatives(self: Fitted) -> list[RivalLibrary]:
         degree = int(self.basis.degrees.max())
         nats = 9.0 if degree < 5 else 0.0
-        return [Alternative("a degree", library(f"poly{degree + 1}"), nats, {}, True)]
+        return [RivalLibrary("a degree", library(f"poly{degree + 1}"), nats, {}, True)]
 
     monkeypatch.setattr(Fitted, "alternatives", alternatives)
     assert chosen_library(linear(0, 1, steps=2000)).name == "poly5"
@@ -148,8 +148,8 @@ def test_a_library_must_be_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_rival_that_is_not_preferred_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def alternatives(self: Fitted) -> list[Alternative]:
-        return [Alternative("odd", library("poly3"), 3.9, {}, True)]
+    def alternatives(self: Fitted) -> list[RivalLibrary]:
+        return [RivalLibrary("odd", library("poly3"), 3.9, {}, True)]
 
     monkeypatch.setattr(Fitted, "alternatives", alternatives)
     assert chosen_library(linear(0)).name == "poly2"

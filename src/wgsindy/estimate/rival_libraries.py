@@ -1,8 +1,8 @@
 """Libraries beside the one of a fit, and whether the data would rather have one of them.
 
-For a field, a library is worth what its best formula is worth: gain minus cost of the terms, in
-nats. A term may be added, and it may take the place of others: sin(y) instead of
-1, y and y^2. The weights of the samples are those of the fit.
+For a field, a library is worth what its best formula is worth: its log-evidence, the gain in
+log-likelihood minus the cost of the terms. A term may be added, and it may take the place of
+others: sin(y) instead of 1, y and y^2. The weights of the samples are those of the fit.
 """
 
 from __future__ import annotations
@@ -16,32 +16,31 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Dataset
 from wgsindy.errors import LibraryError
 from wgsindy.estimate.likelihood.evidence import Problem, search
-from wgsindy.estimate.likelihood.extrapolation import Beyond
-from wgsindy.estimate.likelihood.normal_equations import NormalPass, Sums
-from wgsindy.estimate.likelihood.problems import Equations
-from wgsindy.estimate.likelihood.stages import SharpFit, chunk_size
-from wgsindy.estimate.likelihood.term_selection import Choice
+from wgsindy.estimate.likelihood.extrapolation import Extrapolation
+from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Sums
+from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, chunk_size
+from wgsindy.estimate.likelihood.term_selection import TermSelection
 from wgsindy.estimate.likelihood.working_model import WorkingModel
-from wgsindy.model import linear_form as symbolic
+from wgsindy.estimate.result import Fit
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.model.linear_form import field_names
+from wgsindy.passes.engine import reduce
 from wgsindy.passes.summary import DataSummary
-from wgsindy.recipes import Recipe
+from wgsindy.recipes import LikelihoodRecipe
 from wgsindy.terms.library import Basis, Library, library
 from wgsindy.terms.monomials import Monomials
 
-# Nats by which the data must prefer another library. Given that the fitted one is right, chance
-# prefers a rival by so much once in exp(4) = 55 times.
+# Log-evidence by which the data must prefer another library. Given that the fitted one is
+# right, chance prefers a rival by so much once in exp(4) = 55 times.
 PREFERRED = 4.0
 DEGREE = "every term up to degree"
 MOST_TERMS = 60  # of a library to compare with; beyond, the search takes longer than the fit
 
 
-class Alternative(NamedTuple):
-    """A larger library: what it adds, and how many nats some field prefers it by.
+class RivalLibrary(NamedTuple):
+    """A larger library: what it adds, and the log-evidence by which some field prefers it.
 
     ``chosen`` has the formula of each field in which it takes a term that the fit did not have;
     ``polynomial`` if it adds a degree only.
@@ -49,56 +48,61 @@ class Alternative(NamedTuple):
 
     name: str
     library: Library
-    nats: float
+    log_evidence: float
     chosen: dict[str, tuple[str, ...]]
     polynomial: bool
 
     @property
     def is_preferred(self) -> bool:
         """Whether the evidence for it is more than chance."""
-        return self.nats > PREFERRED
+        return self.log_evidence > PREFERRED
+
+
+def rival_libraries(fit: Fit) -> list[RivalLibrary]:
+    """Every larger library that is tried beside that of ``fit``, the most preferred first.
+
+    A sine is close to a cubic: another kind of term must be better than a degree by as much as it
+    must be better than nothing. A fit without a likelihood has no rivals.
+    """
+    if fit.rivals is not None:
+        return list(fit.rivals)
+    if fit.likelihood is None or not isinstance(fit.recipe, LikelihoodRecipe):
+        return []
+    comparison = _Comparison(fit, fit.likelihood, fit.recipe)
+    found = [rival for rival in comparison.rivals() if rival is not None]
+    return sorted(
+        found,
+        key=lambda one: (not one.is_preferred, -one.log_evidence - PREFERRED * one.polynomial),
+    )
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """A fit by single increments, with what it was made from; ``basis`` in physical terms.
+class _Comparison:
+    """A fit beside larger libraries, with the weights that it has."""
 
-    ``known`` are its alternatives, if they have been looked for.
-    """
+    fit: Fit
+    estimate: LikelihoodEstimate
+    recipe: LikelihoodRecipe
 
-    data: Dataset
-    basis: Basis
-    summary: DataSummary
-    recipe: Recipe
-    fit: SharpFit
-    engine: Engine = SERIAL
-    known: tuple[Alternative, ...] | None = None
+    @property
+    def basis(self) -> Basis:
+        return self.fit.generator.basis
 
-    def alternatives(self) -> list[Alternative]:
-        """Every larger library that is tried, the most preferred first.
-
-        A sine is close to a cubic: another kind of term must be better than a degree by as much
-        as it must be better than nothing.
-        """
-        if self.known is not None:
-            return list(self.known)
-        found = []
-        fresh = replace(self)  # its sums go with it
+    def rivals(self) -> Iterator[RivalLibrary | None]:
+        """Yield what each larger library is worth; nothing if it does not exist at some state."""
         for name, terms in self._candidates():
             larger = library([*self.basis.terms, *terms])
             try:
-                nats, chosen = fresh._preference(larger.bind(self.basis.names))
-            except LibraryError:  # a term that does not exist at some state
-                continue
-            found.append(Alternative(name, larger, nats, chosen, name.startswith(DEGREE)))
-        return sorted(
-            found, key=lambda one: (not one.is_preferred, -one.nats - PREFERRED * one.polynomial)
-        )
+                log_evidence, chosen = self._preference(larger.bind(self.basis.names))
+            except LibraryError:
+                yield None
+            else:
+                yield RivalLibrary(name, larger, log_evidence, chosen, name.startswith(DEGREE))
 
     def _candidates(self) -> Iterator[tuple[str, list[str]]]:
         """Name further terms that are worth a try."""
         names, degree = self.basis.names, int(self.basis.degrees.max(initial=0))
-        positive = [name for name, low in zip(names, self.summary.low, strict=True) if low >= 0]
+        positive = [name for name, low in zip(names, self.fit.summary.low, strict=True) if low >= 0]
         roots = [f"sqrt({name})" for name in positive]
         roots += [f"sqrt({a}*{b})" for k, a in enumerate(positive) for b in positive[k + 1 :]]
         proposals = {
@@ -112,16 +116,18 @@ class Fitted:
                 yield title, new
 
     def _preference(self, larger: Basis) -> tuple[float, dict[str, tuple[str, ...]]]:
-        """Nats in favour of ``larger``, and its formulas where they are new."""
+        """Log-evidence in favour of ``larger``, and its formulas where they are new."""
         work = self._work(larger)
         model = self._model_in(work, larger)
         joint = self._joint
         known = joint is not None and set(larger.terms) <= set(joint.terms)
         sums = joint.of(larger) if joint is not None and known else self._sums(larger)
-        equations = Equations(sums, work.from_physical)
-        costs = Choice(larger, Beyond(larger, self.summary), self.recipe, None).costs
+        equations = NormalEquations(sums, work.from_physical)
+        costs = TermSelection(
+            larger, Extrapolation(larger, self.fit.summary), self.recipe, None
+        ).costs
         own = np.isin(larger.terms, self.basis.terms)
-        nats, chosen = 0.0, {}
+        log_evidence, chosen = 0.0, {}
         for name, problem in self._problems(equations, model):
             free = search(problem, costs)
             if not (free.best & ~own).any():
@@ -131,9 +137,9 @@ class Fitted:
             bound = search(smaller, costs[own])
             worth = free.gain - free.best @ costs - (bound.gain - bound.best @ costs[own])
             if worth > 0:
-                nats = max(nats, float(worth))
+                log_evidence = max(log_evidence, float(worth))
                 chosen[name] = tuple(np.array(larger.terms)[free.best].tolist())
-        return nats, chosen
+        return log_evidence, chosen
 
     @cached_property
     def _joint(self) -> _Joint | None:
@@ -154,36 +160,38 @@ class Fitted:
 
     def _work(self, larger: Basis) -> Basis:
         """Return the terms in which sums are accurate: monomials about the middle of the data."""
-        return _HalfFramed.of(larger, self.summary) if larger.monomials.is_closed else larger
+        return _HalfFramed.of(larger, self.fit.summary) if larger.monomials.is_closed else larger
 
     def _sums(self, larger: Basis) -> Sums:
         step = NormalPass(self._model_in(self._work(larger), larger))
         size = chunk_size(len(larger.names), len(larger))
-        return reduce(step, self.data, engine=self.engine, chunk_size=size)
+        return reduce(step, self.fit.data, engine=self.fit.engine, chunk_size=size)
 
     def _model_in(self, work: Basis, larger: Basis) -> WorkingModel:
         """Return the last working model, expressed in more terms."""
-        model = self.fit.model
+        model = self.estimate.model
         place = [larger.terms.index(term) for term in self.basis.terms]
 
         def expressed(coefficients: FloatArray) -> FloatArray:
             wide = np.zeros((len(coefficients), len(larger)))
-            wide[:, place] = coefficients @ self.fit.model.basis.to_physical
+            wide[:, place] = coefficients @ self.estimate.model.basis.to_physical
             return wide @ work.from_physical
 
         return replace(
             model, basis=work, drift=expressed(model.drift), entries=expressed(model.entries)
         )
 
-    def _problems(self, equations: Equations, model: WorkingModel) -> Iterator[tuple[str, Problem]]:
+    def _problems(
+        self, equations: NormalEquations, model: WorkingModel
+    ) -> Iterator[tuple[str, Problem]]:
         """Each field that has noise to be measured against."""
-        quiet = model.quiet > 0
-        drift, entries = symbolic.field_names(len(quiet))
+        noiseless = model.noiseless_level > 0
+        drift, entries = field_names(len(noiseless))
         for p, name in enumerate(drift):
-            if not quiet[p]:
+            if not noiseless[p]:
                 yield name, equations.component(model.drift, p)
-        for e, (p, q) in enumerate(tensor.pairs(len(quiet))):
-            if not (quiet[p] or quiet[q]):
+        for e, (p, q) in enumerate(tensor.pairs(len(noiseless))):
+            if not (noiseless[p] or noiseless[q]):
                 yield entries[e], equations.entries[e]
 
 

@@ -16,10 +16,9 @@ from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.data.arrays import FloatArray
 from wgsindy.estimate.likelihood import rival_libraries as alternatives
 from wgsindy.estimate.likelihood.evidence import Posterior, Problem, search
-from wgsindy.estimate.likelihood.normal_equations import NormalPass
-from wgsindy.estimate.likelihood.problems import Equations
-from wgsindy.estimate.likelihood.rival_libraries import MOST_TERMS, PREFERRED, Alternative, Fitted
+from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass
 from wgsindy.estimate.likelihood.term_selection import SURE
+from wgsindy.estimate.rival_libraries import MOST_TERMS, PREFERRED, Fitted, RivalLibrary
 from wgsindy.model import tensor
 from wgsindy.model.linear_form import field_names
 from wgsindy.passes.engine import reduce
@@ -58,7 +57,7 @@ def weighted_sums(found: Fitted, terms: list[str]) -> dict[str, tuple[FloatArray
     drift = own @ (model.drift @ physical).T
     a = own @ (model.entries @ physical).T
     assert all(not a[:, e].any() for e, (p, q) in enumerate(pairs) if p != q)
-    noise = [a[:, tensor.entry_number(p, p)] + model.slack[p] for p in range(d)]
+    noise = [a[:, tensor.entry_number(p, p)] + model.extra_variance[p] for p in range(d)]
     assert min(values.min() for values in noise) > 0.3
     residual = steps - drift * DT
     sums = {}
@@ -114,18 +113,18 @@ def test_nats_are_the_difference_of_the_best_supports(d: int, curved: bool) -> N
         terms = list(rival.library.bind(data.names).terms)
         costs = costs_of(terms, data.names)
         own = [k for k, term in enumerate(terms) if term in found.basis.terms]
-        nats, chosen, instead = 0.0, {}, 0.0
+        log_evidence, chosen, instead = 0.0, {}, 0.0
         for name, (gram, cross) in weighted_sums(found, terms).items():
             free, support = best_worth(gram, cross, costs, list(range(len(terms))))
             bound, _ = best_worth(gram, cross, costs, own)
             if set(support) - set(own):
                 instead = max(instead, bound)
-                nats = max(nats, free - bound)
+                log_evidence = max(log_evidence, free - bound)
                 chosen[name] = {terms[k] for k in support}
-        assert rival.nats == pytest.approx(nats, rel=1e-5, abs=1e-6)
+        assert rival.log_evidence == pytest.approx(log_evidence, rel=1e-5, abs=1e-6)
         assert {name: set(row) for name, row in rival.chosen.items()} == chosen
         if curved and rival is compared[0]:
-            assert nats > PREFERRED
+            assert log_evidence > PREFERRED
             assert instead > 0, "the smaller library must be worth something too"
 
 
@@ -133,8 +132,8 @@ def test_nats_of_a_coupled_fit_are_never_negative() -> None:
     for name in ("correlated_ou", "diag_multiplicative", "heston_logsv"):
         data = zoo.get(name).simulate(seed=1, trajectories=4)
         for rival in fitted(data, zoo.get(name).library).alternatives():
-            assert rival.nats >= 0.0
-            assert (rival.nats > 0) == bool(rival.chosen)
+            assert rival.log_evidence >= 0.0
+            assert (rival.log_evidence > 0) == bool(rival.chosen)
 
 
 def test_formulas_are_those_of_fields_that_take_a_new_term() -> None:
@@ -164,7 +163,7 @@ def test_any_amount_of_evidence_is_told_apart(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(alternatives, "reduce", more)
     best = found.alternatives()[0]
     # Costs no longer matter, so that nats are at least as many times more.
-    assert best.nats > 1e7 * plain.nats > SURE
+    assert best.log_evidence > 1e7 * plain.log_evidence > SURE
 
 
 @pytest.mark.parametrize("extra", [["x**3", "y**3"], ["sin(x)"]])
@@ -178,7 +177,7 @@ def test_weights_are_those_of_the_fit(extra: list[str]) -> None:
     old, new = before.basis.values(states), work.values(states)
     np.testing.assert_allclose(new @ after.drift.T, old @ before.drift.T, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(new @ after.entries.T, old @ before.entries.T, rtol=1e-6, atol=1e-8)
-    np.testing.assert_array_equal(before.slack, after.slack)
+    np.testing.assert_array_equal(before.extra_variance, after.extra_variance)
 
 
 def test_a_search_that_ends_too_early_prefers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +191,7 @@ def test_a_search_that_ends_too_early_prefers_nothing(monkeypatch: pytest.Monkey
         return replace(best, supports=np.ones_like(best.supports), gain=0.0)
 
     monkeypatch.setattr(alternatives, "search", poor)
-    assert [(one.nats, one.chosen) for one in found.alternatives()] == [(0.0, {})] * 2
+    assert [(one.log_evidence, one.chosen) for one in found.alternatives()] == [(0.0, {})] * 2
 
 
 # Candidates.
@@ -257,8 +256,10 @@ def test_a_term_that_does_not_exist_at_a_state_is_skipped(monkeypatch: pytest.Mo
 # Preference.
 
 
-def alternative(name: str, nats: float) -> Alternative:
-    return Alternative(name, library("poly1"), nats, {}, name.startswith("every term up to degree"))
+def alternative(name: str, log_evidence: float) -> RivalLibrary:
+    return RivalLibrary(
+        name, library("poly1"), log_evidence, {}, name.startswith("every term up to degree")
+    )
 
 
 @pytest.mark.parametrize(
@@ -297,20 +298,20 @@ def test_threads_change_nothing() -> None:
     one, two = (fitted(data, "poly2", threads).alternatives() for threads in (1, 2))
     assert [rival.name for rival in one] == [rival.name for rival in two]
     for a, b in zip(one, two, strict=True):
-        assert a.nats == pytest.approx(b.nats, rel=1e-6)
+        assert a.log_evidence == pytest.approx(b.log_evidence, rel=1e-6)
         assert a.chosen == b.chosen
 
 
 def test_a_coordinate_without_noise_is_not_asked() -> None:
     data = zoo.get("duffing_degenerate").simulate(seed=1, trajectories=8)
     found = fitted(data, "poly2")
-    assert found.fit.quiet.tolist() == [True, False]
+    assert found.fit.noiseless_level.tolist() == [True, False]
     for rival in found.alternatives():
         assert set(rival.chosen) <= {"b2", "a22"}
     assert "b2" in found.alternatives()[0].chosen
     work = found.fit.model
     sums = reduce(NormalPass(work), data)
-    equations = Equations(sums, work.basis.from_physical)
+    equations = NormalEquations(sums, work.basis.from_physical)
     assert [name for name, _ in found._problems(equations, work)] == ["b2", "a22"]
 
 
