@@ -38,12 +38,12 @@ KERNEL_MATRIX = 64 * INCREMENTS * 8 / 2**20  # 23 MiB: what a centres x samples 
 @pytest.fixture(scope="module")
 def data() -> Trajectories:
     found = zoo.get("rotational_ou").simulate(0, steps=INCREMENTS // 16)
-    WGSINDy("poly2").fit(found)  # what imports leave behind is not counted
+    WGSINDy("poly2", "paper").fit(found)  # what imports leave behind is not counted
     return found
 
 
 def test_a_fit_never_holds_a_centres_by_samples_matrix(data: Trajectories) -> None:
-    assert growth.added_memory(WGSINDy("poly2"), data) < KERNEL_MATRIX / 3
+    assert growth.added_memory(WGSINDy("poly2", "paper"), data) < KERNEL_MATRIX / 3
 
 
 def test_one_huge_chunk_would_be_noticed(
@@ -51,7 +51,7 @@ def test_one_huge_chunk_would_be_noticed(
 ) -> None:
     defaults = dict(engine.reduce.__kwdefaults__ or {}, chunk_size=10**9)
     monkeypatch.setattr(engine.reduce, "__kwdefaults__", defaults)
-    assert growth.added_memory(WGSINDy("poly2"), data) > KERNEL_MATRIX
+    assert growth.added_memory(WGSINDy("poly2", "paper"), data) > KERNEL_MATRIX
 
 
 def test_the_long_path_is_the_process_it_says(tmp_path: Path) -> None:

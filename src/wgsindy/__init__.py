@@ -13,22 +13,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wgsindy import recipes, zoo
+    from wgsindy import diagnostics, errors, recipes, zoo
     from wgsindy.data.trajectories import Trajectories
     from wgsindy.estimator import WGSINDy
     from wgsindy.files import read, stream
     from wgsindy.model.change_of_variables import Change
     from wgsindy.model.generator import Generator
-    from wgsindy.recipes import Recipe
     from wgsindy.terms.library import library
+    from wgsindy.workflow import fit_file
 
 __version__ = "0.1.0"
 __all__ = [
     "Change",
     "Generator",
-    "Recipe",
     "Trajectories",
     "WGSINDy",
+    "diagnostics",
+    "errors",
+    "fit_file",
     "library",
     "read",
     "recipes",
@@ -40,9 +42,9 @@ __all__ = [
 _HOMES = {
     "Change": "wgsindy.model.change_of_variables",
     "Generator": "wgsindy.model.generator",
-    "Recipe": "wgsindy.recipes",
     "Trajectories": "wgsindy.data.trajectories",
     "WGSINDy": "wgsindy.estimator",
+    "fit_file": "wgsindy.workflow",
     "library": "wgsindy.terms.library",
     "read": "wgsindy.files",
     "stream": "wgsindy.files",
@@ -54,6 +56,10 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
-    if name in ("recipes", "zoo"):
+    if name in __all__:
         return import_module(f"wgsindy.{name}")
     raise AttributeError(f"module 'wgsindy' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -118,7 +118,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         self.library_ = self.fit_.library
         self.generator_ = self.fit_.generator
         self.n_features_in_ = data.dimension
-        self._steps = dt  # of arrays that are scored without their own
+        self.dt_ = dt  # of arrays that are scored without their own
         self.__dict__.pop("diagnostics_", None)  # of an earlier fit
         return self
 
@@ -141,7 +141,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if dt is None and t is None and not isinstance(X, Dataset):
-            dt = self._steps if isinstance(self._steps, int | float) else None
+            dt = self.dt_ if isinstance(self.dt_, int | float) else None
         data = as_dataset(X, dt=dt, t=t, names=self.generator_.names)
         return log_likelihood(self.generator_, data, engine=self._engine())
 

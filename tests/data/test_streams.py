@@ -326,7 +326,7 @@ def test_a_fit_of_uneven_steps_is_that_of_trajectories() -> None:
     assert sharp[0] == sharp[1]
     # The paper's recipe weighs by the mean step, a sum of all steps in another order.
     points = np.linspace(-1, 1, 5)[:, None]
-    paper = [WGSINDy("poly2").fit(one).generator_ for one in (data, moving)]
+    paper = [WGSINDy("poly2", "paper").fit(one).generator_ for one in (data, moving)]
     np.testing.assert_allclose(paper[0].drift(points), paper[1].drift(points), rtol=1e-9)
     np.testing.assert_allclose(paper[0].diffusion(points), paper[1].diffusion(points), rtol=1e-9)
 

@@ -20,6 +20,7 @@ from wgsindy.diagnostics import Diagnostics, Measurements, checks, diagnose
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.verdict import _verdict
 from wgsindy.errors import WgsindyWarning
+from wgsindy.estimate.result import Fit
 from wgsindy.model.tensor import TensorField
 
 DT, NAMES = 0.01, ("u", "v")
@@ -77,6 +78,11 @@ def plain_paths() -> FloatArray:
 def plain() -> WGSINDy:
     """A fit that nothing is wrong with."""
     return fitted(trajectories(plain_paths()))
+
+
+def changed(seen: Measurements, **changes: Any) -> Measurements:
+    """The measurements of a fit that differs in some way."""
+    return Measurements(replace(seen.fit, **changes))
 
 
 def only(check: Check, seen: Measurements) -> Finding:
@@ -142,7 +148,7 @@ def test_a_repeat_in_a_thousand_is_none() -> None:
     seen = measured(plain())
     for repeated, expected in ((12, []), (13, [Limitation.STALLED])):
         summary = replace(seen.summary, repeated=repeated)
-        found = [one.limitation for one in checks.stalled(replace(seen, summary=summary))]
+        found = [one.limitation for one in checks.stalled(changed(seen, summary=summary))]
         assert found == expected, repeated
 
 
@@ -196,7 +202,7 @@ def test_weak_noise_needs_both_size_and_significance() -> None:
 
 
 def with_residuals(seen: Measurements, left: Any) -> Measurements:
-    """The same examination with other residuals."""
+    """The same fit with other residuals."""
     other = replace(seen)
     other.__dict__["residuals"] = left
     return other
@@ -364,8 +370,8 @@ def test_a_rival_must_be_preferred_to_count() -> None:
     seen = replace(measured(waves()))
     rival = measured(waves()).rival
     assert rival is not None
-    for nats, expected in ((4.1, 1), (3.9, 0)):
-        seen.__dict__["rival"] = rival._replace(nats=nats)
+    for log_evidence, expected in ((4.1, 1), (3.9, 0)):
+        seen.__dict__["rival"] = rival._replace(log_evidence=log_evidence)
         assert len(list(checks.missing_terms(seen))) == expected
 
 
@@ -383,13 +389,13 @@ def test_a_tensor_of_the_wrong_size_does_not_fit() -> None:
     seen = measured(plain())
     field = seen.generator.tensor_field
     doubled = TensorField(field.form, field.coefficients * 2, field.shrinkage, field.units)
-    wrong = replace(seen, generator=replace(seen.generator, tensor_field=doubled))
+    wrong = changed(seen, generator=replace(seen.generator, tensor_field=doubled))
     found = only(checks.missing_terms, wrong)
     assert (found.limitation, found.fields) == (Limitation.MISSING_TERMS, ("a11", "a22"))
     assert "residuals vary 0.5 times" in found.sentence
-    assert diagnose(wrong).verdict == "partly identified"
+    assert diagnose(wrong.fit).verdict == "partly identified"
     slightly = TensorField(field.form, field.coefficients * 1.1, field.shrinkage, field.units)
-    right = replace(seen, generator=replace(seen.generator, tensor_field=slightly))
+    right = changed(seen, generator=replace(seen.generator, tensor_field=slightly))
     assert list(checks.missing_terms(right)) == []
 
 
@@ -403,8 +409,8 @@ def test_a_library_that_cannot_follow_the_noise_is_found() -> None:
 
 def clipped_at(share: float) -> Measurements:
     seen = measured(plain())
-    assert seen.fitted is not None
-    return replace(seen, fitted=replace(seen.fitted, fit=replace(seen.fitted.fit, clipped=share)))
+    assert seen.fit.likelihood is not None
+    return changed(seen, likelihood=replace(seen.fit.likelihood, clipped=share))
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.5, "partly identified"), (0.01, "identified")])
@@ -412,19 +418,18 @@ def test_a_tensor_that_is_clipped_at_many_samples_is_not_identified(
     share: float, verdict: str
 ) -> None:
     seen = clipped_at(share)
-    assert diagnose(seen).verdict == verdict
+    assert diagnose(seen.fit).verdict == verdict
     if share > 0.05:
-        assert "at 50% of the samples its formula is not positive" in diagnose(seen).reasons[0]
+        assert "at 50% of the samples its formula is not positive" in diagnose(seen.fit).reasons[0]
 
 
 def with_tensor(seen: Measurements, entries: list[list[Any]]) -> Measurements:
-    """The same examination with another tensor and the same drift."""
+    """The same fit with another tensor and the same drift."""
     drift = list(seen.generator.to_sympy().drift)
     made = Generator.from_sympy(NAMES, drift, entries)
     clipped = TensorField("clipped", made.tensor_field.coefficients, 0.0, np.ones(2))
-    return replace(
-        seen, generator=replace(made, tensor_field=clipped, uncertainty=None), fitted=None
-    )
+    other = replace(made, tensor_field=clipped, uncertainty=None)
+    return changed(seen, generator=other, likelihood=None)
 
 
 def test_a_tensor_that_explodes_at_few_samples_does_not_fit() -> None:
@@ -451,17 +456,17 @@ def test_a_tensor_without_noise_where_there_is_some_does_not_fit() -> None:
     coefficients = field.coefficients.copy()
     coefficients[0] = 0.0
     none = TensorField(field.form, coefficients, field.shrinkage, field.units)
-    wrong = replace(seen, generator=replace(seen.generator, tensor_field=none))
+    wrong = changed(seen, generator=replace(seen.generator, tensor_field=none))
     assert np.isnan(wrong.residuals.variance[0])
     assert only(checks.missing_terms, wrong).fields == ("a11",)
-    assert diagnose(wrong).verdict == "partly identified"
+    assert diagnose(wrong.fit).verdict == "partly identified"
 
 
 def test_no_noise_at_all_and_a_clipped_tensor_have_a_sentence() -> None:
     seen = clipped_at(0.5)
     field = seen.generator.tensor_field
     nothing = TensorField(field.form, field.coefficients * 0, field.shrinkage, field.units)
-    wrong = replace(seen, generator=replace(seen.generator, tensor_field=nothing))
+    wrong = changed(seen, generator=replace(seen.generator, tensor_field=nothing))
     assert only(checks.missing_terms, wrong).fields == ("a11", "a22")
 
 
@@ -605,11 +610,12 @@ def test_a_drift_that_noise_hides_is_not_identified() -> None:
 def test_how_much_longer_to_look_follows_from_the_signal() -> None:
     # Standard errors grow with the root of the observed time.
     seen = measured(fitted(trajectories(paths_of(lambda x: 0 * x, ROUND, steps=500))))
-    assert seen.fitted is not None
-    needed = np.sqrt(2 * seen.fitted.fit.term_cost)
+    estimate = seen.fit.likelihood
+    assert estimate is not None
+    needed = np.sqrt(2 * estimate.term_cost)
     for signal, times in ((needed / 3, 9), (needed * 0.99, 2), (0.0, round((needed / 0.1) ** 2))):
-        fit = replace(seen.fitted.fit, signals=np.array([signal, 9.0]))
-        first, second = checks.low_signal(replace(seen, fitted=replace(seen.fitted, fit=fit)))
+        other = replace(estimate, signals=np.array([signal, 9.0]))
+        first, second = checks.low_signal(changed(seen, likelihood=other))
         assert f"in about {times} times" in first.advice
         assert f"stands {signal:.1f} standard errors out of the noise" in first.sentence
         # A term that stands out on its own, but not in any formula.
@@ -735,9 +741,9 @@ def test_diagnostics_are_made_when_asked_for_and_again_after_another_fit(
 ) -> None:
     calls = []
 
-    def counted(seen: Measurements) -> Diagnostics:
-        calls.append(seen)
-        return diagnose(seen)
+    def counted(fit: Fit) -> Diagnostics:
+        calls.append(fit)
+        return diagnose(fit)
 
     monkeypatch.setattr("wgsindy.estimator.diagnose", counted)
     est = WGSINDy("poly2", "sharp").fit(trajectories(plain_paths()))

@@ -24,8 +24,11 @@ from wgsindy.diagnostics.residuals import (
     ResidualPass,
     Residuals,
 )
+from wgsindy.estimate.result import Fit
 from wgsindy.passes.engine import Threads, reduce
 from wgsindy.passes.summary import data_summary
+from wgsindy.recipes import PAPER, with_noise_correction
+from wgsindy.terms.library import library
 
 X, Y, Z = sympy.symbols("x y z", real=True)
 
@@ -66,11 +69,11 @@ def uneven_data(d: int, seed: int = 0) -> Trajectories:
 
 
 def pass_over(
-    data: Trajectories, generator: Generator, jitter: FloatArray | None = None
+    data: Trajectories, generator: Generator, observation_noise: FloatArray | None = None
 ) -> ResidualPass:
     d = data.dimension
     level = np.array([0.9, 1.7, 0.5])[:d]
-    none = np.zeros(d) if jitter is None else jitter
+    none = np.zeros(d) if observation_noise is None else observation_noise
     return ResidualPass(generator, data_summary(data, standardise=True), len(data), level, none)
 
 
@@ -97,7 +100,7 @@ class ByHand:
                 if not dx.any():
                     continue
                 b, a = np.array(drift(*x), dtype=float), np.array(tensor(*x), dtype=float)
-                variance = np.diag(a) * dt + 2 * step.jitter
+                variance = np.diag(a) * dt + 2 * step.observation_noise
                 noisy = np.diag(a) > LOW_NOISE * step.level
                 e = dx - b * dt
                 root = np.sqrt(np.diag(a))
@@ -321,9 +324,9 @@ def test_a_chunk_of_repeats_only_adds_nothing() -> None:
     assert sums(step, data, 4).samples == 8
 
 
-def test_jitter_is_part_of_the_variance_of_a_step() -> None:
-    data, jitter = uneven_data(2), np.array([0.03, 0.2])
-    step = pass_over(data, generator_of(2), jitter)
+def test_observation_noise_is_part_of_the_variance_of_a_step() -> None:
+    data, observation_noise = uneven_data(2), np.array([0.03, 0.2])
+    step = pass_over(data, generator_of(2), observation_noise)
     found, hand = sums(step, data), ByHand(data, step)
     z = hand.every("z")
     np.testing.assert_allclose(found.variance, np.nanmean(z**2, axis=0), rtol=1e-10)
@@ -335,7 +338,7 @@ def test_jitter_is_part_of_the_variance_of_a_step() -> None:
             if dx.any():
                 b, a = generator_of(2).drift([x])[0], generator_of(2).diffusion([x])[0]
                 v = np.maximum(np.diag(a), LOW_NOISE * step.level)
-                explained += (b * dx + np.array(slopes(*x)) * jitter) / v
+                explained += (b * dx + np.array(slopes(*x)) * observation_noise) / v
         np.testing.assert_allclose(found.explained[r], explained, rtol=1e-9)
     plain = sums(pass_over(data, generator_of(2)), data)
     assert (found.thinning != plain.thinning).all()
@@ -389,7 +392,8 @@ def ou(
 def examined(data: Trajectories, drift: list[object], tensor: list[list[object]]) -> Measurements:
     generator = Generator.from_sympy(data.names, drift, tensor)
     summary = data_summary(data, standardise=True)
-    return Measurements(data, summary, generator, rows=1, condition=1.0, corrected=False)
+    terms = library(list(generator.basis.terms))
+    return Measurements(Fit(data, summary, terms, PAPER, generator, rows=1, condition=1.0))
 
 
 def test_units_of_a_coordinate_change_nothing() -> None:
@@ -481,15 +485,16 @@ def test_shift_is_a_mahalanobis_distance_of_halves(d: int) -> None:
     assert seen.shift == pytest.approx(math.sqrt(apart @ np.linalg.inv(spread) @ apart), rel=1e-9)
 
 
-def test_jitter_is_measured_only_if_the_fit_allows_for_it() -> None:
+def test_observation_noise_is_measured_only_if_the_fit_allows_for_it() -> None:
     rng = np.random.default_rng(4)
     clean = ou(3)
-    noise = np.array([0.1, 0.02])
-    data = Trajectories([path + noise * rng.standard_normal(path.shape) for path in clean], 0.01)
+    size = np.array([0.1, 0.02])
+    data = Trajectories([path + size * rng.standard_normal(path.shape) for path in clean], 0.01)
     seen = examined(data, [-X, -Y], [[1, 0], [0, 1]])
-    assert not seen.jitter.any()
+    assert not seen.observation_noise.any()
     # Products of neighbouring residuals, 8,000 of them: the standard error of 0.01 is about
     # (0.01 + 2 * 0.01) / sqrt(8000) = 3.4e-4, that of 4e-4 about 1.2e-4. Five of each.
-    jitter = replace(seen, corrected=True).jitter
-    assert jitter[0] == pytest.approx(0.01, abs=5 * 3.4e-4)
-    assert jitter[1] == pytest.approx(0.0004, abs=5 * 1.2e-4)
+    allowing = replace(seen.fit, recipe=with_noise_correction(PAPER))
+    noise = Measurements(allowing).observation_noise
+    assert noise[0] == pytest.approx(0.01, abs=5 * 3.4e-4)
+    assert noise[1] == pytest.approx(0.0004, abs=5 * 1.2e-4)

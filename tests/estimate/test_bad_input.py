@@ -25,7 +25,7 @@ from wgsindy.errors import (
     WgsindyError,
 )
 from wgsindy.estimator import WGSINDy
-from wgsindy.recipes import PAPER, Recipe
+from wgsindy.recipes import PAPER, WeakFormRecipe
 from wgsindy.terms.expression import Expression
 from wgsindy.terms.library import Library, library
 
@@ -308,7 +308,7 @@ FITS: dict[str, Case] = {
     "unknown recipe": (
         lambda: fit(good_paths(), recipe="papr"),
         RecipeError,
-        r"no recipe 'papr'; choose one of \['paper'.*or pass a Recipe",
+        r"no recipe 'papr'; choose one of \['paper'.*or pass a WeakFormRecipe",
     ),
     "a number as recipe": (
         lambda: fit(good_paths(), recipe=5),
@@ -325,39 +325,59 @@ FITS: dict[str, Case] = {
 
 RECIPES: dict[str, Case] = {
     "kernel shape": (
-        lambda: Recipe(bandwidth="square"),  # type: ignore[arg-type]
+        lambda: WeakFormRecipe(bandwidth="square"),  # type: ignore[arg-type]
         RecipeError,
         r"bandwidth must be one of \['covariance', 'diagonal', 'isotropic'\], got 'square'",
     ),
     "local order": (
-        lambda: Recipe(local_order=3),  # type: ignore[arg-type]
+        lambda: WeakFormRecipe(local_order=3),  # type: ignore[arg-type]
         RecipeError,
         r"local_order must be one of \[0, 1, 2\], got 3",
     ),
     "solver": (
-        lambda: Recipe(solver="omp"),  # type: ignore[arg-type]
+        lambda: WeakFormRecipe(solver="omp"),  # type: ignore[arg-type]
         RecipeError,
         "solver must be one of .*'stlsq'.*got 'omp'",
     ),
-    "no centres": (lambda: Recipe(n_centres=0), RecipeError, r"n_centres .*\[1, 4096\], got 0"),
+    "no centres": (
+        lambda: WeakFormRecipe(n_centres=0),
+        RecipeError,
+        r"n_centres .*\[1, 4096\], got 0",
+    ),
     "centres by half": (
-        lambda: Recipe(n_centres=2.5),  # type: ignore[arg-type]
+        lambda: WeakFormRecipe(n_centres=2.5),  # type: ignore[arg-type]
         RecipeError,
         "n_centres must be a int, got 2.5",
     ),
-    "centres by truth": (lambda: Recipe(n_centres=True), RecipeError, "n_centres .*got True"),
+    "centres by truth": (
+        lambda: WeakFormRecipe(n_centres=True),
+        RecipeError,
+        "n_centres .*got True",
+    ),
     "switch by number": (
-        lambda: Recipe(debias=1),  # type: ignore[arg-type]
+        lambda: WeakFormRecipe(debias=1),  # type: ignore[arg-type]
         RecipeError,
         "debias must be a bool, got 1",
     ),
-    "bandwidth": (lambda: Recipe(bandwidth_factor=0.0), RecipeError, "bandwidth_factor.*got 0.0"),
-    "threshold": (lambda: Recipe(threshold=1.5), RecipeError, r"\[0, 1\], got 1.5"),
-    "threshold nan": (lambda: Recipe(threshold=np.nan), RecipeError, r"\[0, 1\], got nan"),
-    "one fold": (lambda: Recipe(folds=1), RecipeError, r"folds must be in \[2, 100\], got 1"),
-    "shrinkage": (lambda: Recipe(shrinkage=-0.1), RecipeError, r"shrinkage .*\[0, 1\], got -0.1"),
+    "bandwidth": (
+        lambda: WeakFormRecipe(bandwidth_factor=0.0),
+        RecipeError,
+        "bandwidth_factor.*got 0.0",
+    ),
+    "threshold": (lambda: WeakFormRecipe(threshold=1.5), RecipeError, r"\[0, 1\], got 1.5"),
+    "threshold nan": (lambda: WeakFormRecipe(threshold=np.nan), RecipeError, r"\[0, 1\], got nan"),
+    "one fold": (
+        lambda: WeakFormRecipe(folds=1),
+        RecipeError,
+        r"folds must be in \[2, 100\], got 1",
+    ),
+    "shrinkage": (
+        lambda: WeakFormRecipe(shrinkage=-0.1),
+        RecipeError,
+        r"shrinkage .*\[0, 1\], got -0.1",
+    ),
     "shrinkage by text": (
-        lambda: Recipe(shrinkage="5 %"),  # type: ignore[arg-type]
+        lambda: WeakFormRecipe(shrinkage="5 %"),  # type: ignore[arg-type]
         RecipeError,
         "shrinkage must be a float, got '5 %'",
     ),

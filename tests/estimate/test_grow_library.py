@@ -11,9 +11,9 @@ from processes import DT, linear
 
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.errors import NotEnoughDataError, WgsindyWarning
-from wgsindy.estimate import grow_library as auto
-from wgsindy.estimate.grow_library import LEAST_SHARE, MOST_ROUNDS, chosen_library
-from wgsindy.estimate.rival_libraries import PREFERRED, Fitted, RivalLibrary
+from wgsindy.estimate.grow_library import LEAST_SHARE, MOST_ROUNDS, grow_library
+from wgsindy.estimate.result import Fit
+from wgsindy.estimate.rival_libraries import PREFERRED, RivalLibrary
 from wgsindy.passes.engine import Threads
 from wgsindy.terms.library import library
 
@@ -28,7 +28,7 @@ from wgsindy.terms.library import library
 )
 def test_the_library_of_the_truth_is_found(system: str, name: str) -> None:
     data = zoo.get(system).simulate(seed=100)
-    chosen = chosen_library(data)
+    chosen = grow_library(data)
     assert chosen.name == name
     basis = chosen.library.bind(data.names)
     assert set(zoo.get(system).generator.basis.terms) <= set(basis.terms)
@@ -37,7 +37,7 @@ def test_the_library_of_the_truth_is_found(system: str, name: str) -> None:
 def test_the_estimator_takes_what_was_chosen() -> None:
     data = zoo.get("duffing").simulate(seed=100)
     est = WGSINDy("auto", "sharp").fit(data)
-    chosen = chosen_library(data)
+    chosen = grow_library(data)
     assert est.library_ == chosen.library
     assert est.generator_.info["library"] == chosen.name == "poly3"
     assert est.generator_.basis.terms == library("poly3").bind(data.names).terms
@@ -48,13 +48,13 @@ def test_the_estimator_takes_what_was_chosen() -> None:
 
 def test_the_choice_is_deterministic() -> None:
     data = zoo.get("nonpoly_drift").simulate(seed=100)
-    one, two, threaded = (chosen_library(data, engine=Threads(threads)) for threads in (1, 1, 2))
-    assert one == two == threaded
+    one, two, threaded = (grow_library(data, engine=Threads(threads)) for threads in (1, 1, 2))
+    assert one[:2] == two[:2] == threaded[:2]
 
 
 @pytest.mark.parametrize("d", [1, 3])
 def test_other_dimensions(d: int) -> None:
-    assert chosen_library(linear(1, d)).name == "poly2"
+    assert grow_library(linear(1, d)).name == "poly2"
 
 
 def test_a_cubic_in_one_dimension_is_found() -> None:
@@ -63,7 +63,7 @@ def test_a_cubic_in_one_dimension_is_found() -> None:
     for n in range(2000):
         x[:, n + 1] = x[:, n] + (3 * x[:, n] - 3 * x[:, n] ** 3) * DT
         x[:, n + 1] += np.sqrt(0.5 * DT) * rng.standard_normal(8)
-    assert chosen_library(Trajectories(list(x[:, :, None]), DT)).name == "poly3"
+    assert grow_library(Trajectories(list(x[:, :, None]), DT)).name == "poly3"
 
 
 def test_square_roots_are_found_where_noise_has_them() -> None:
@@ -72,7 +72,7 @@ def test_square_roots_are_found_where_noise_has_them() -> None:
     for n in range(3000):
         step = 2 * (1 - x[:, n]) * DT + 0.8 * x[:, n] ** 0.25 * np.sqrt(DT) * rng.normal(size=8)
         x[:, n + 1] = np.maximum(x[:, n] + step, 1e-3)
-    chosen = chosen_library(Trajectories(list(x[:, :, None]), DT))
+    chosen = grow_library(Trajectories(list(x[:, :, None]), DT))
     assert chosen.name == "poly2 + square roots"
     assert "sqrt(x)" in chosen.library.bind(("x",)).terms
 
@@ -86,10 +86,10 @@ def test_too_few_samples_have_a_sentence() -> None:
 def test_nothing_is_fitted_if_nothing_larger_can_be_afforded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delattr(auto, "recover_sharp")
-    assert chosen_library(linear(0, trajectories=1, steps=6 * LEAST_SHARE - 1)).name == "poly2"
+    monkeypatch.delattr("wgsindy.estimate.grow_library.fit_likelihood")
+    assert grow_library(linear(0, trajectories=1, steps=6 * LEAST_SHARE - 1)).name == "poly2"
     with pytest.raises(NameError):
-        chosen_library(linear(0, trajectories=1, steps=6 * LEAST_SHARE))
+        grow_library(linear(0, trajectories=1, steps=6 * LEAST_SHARE))
 
 
 def test_fewer_samples_than_terms_have_a_sentence() -> None:
@@ -110,54 +110,57 @@ def test_little_data_keep_the_smallest_library(recipe: str) -> None:
 def always(name: str, *terms: str) -> Any:
     """A rival that is always preferred."""
 
-    def alternatives(self: Fitted) -> list[RivalLibrary]:
-        grown = [*self.basis.terms, *(term.replace("N", str(len(self.basis))) for term in terms)]
+    def alternatives(fit: Fit) -> list[RivalLibrary]:
+        grown = [
+            *fit.generator.basis.terms,
+            *(term.replace("N", str(len(fit.generator.basis))) for term in terms),
+        ]
         return [RivalLibrary(name, library(grown), 9.0, {}, False)]
 
     return alternatives
 
 
 def test_growth_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Fitted, "alternatives", always("odd", "sin(N*x)"))
+    monkeypatch.setattr("wgsindy.estimate.grow_library.rival_libraries", always("odd", "sin(N*x)"))
     data = linear(0, 1, steps=2000)
-    chosen = chosen_library(data)
+    chosen = grow_library(data)
     assert chosen.name == "poly2" + " + odd" * MOST_ROUNDS
     assert len(chosen.library.bind(data.names)) == 3 + MOST_ROUNDS
 
 
 def test_growth_goes_on_as_long_as_the_data_ask_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    def alternatives(self: Fitted) -> list[RivalLibrary]:
-        degree = int(self.basis.degrees.max())
+    def alternatives(fit: Fit) -> list[RivalLibrary]:
+        degree = int(fit.generator.basis.degrees.max())
         nats = 9.0 if degree < 5 else 0.0
         return [RivalLibrary("a degree", library(f"poly{degree + 1}"), nats, {}, True)]
 
-    monkeypatch.setattr(Fitted, "alternatives", alternatives)
-    assert chosen_library(linear(0, 1, steps=2000)).name == "poly5"
+    monkeypatch.setattr("wgsindy.estimate.grow_library.rival_libraries", alternatives)
+    assert grow_library(linear(0, 1, steps=2000)).name == "poly5"
 
 
 def test_a_library_must_be_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Fitted, "alternatives", always("odd", "sin(x)"))
-    monkeypatch.setattr(auto, "MOST_ROUNDS", 1)
+    monkeypatch.setattr("wgsindy.estimate.grow_library.rival_libraries", always("odd", "sin(x)"))
+    monkeypatch.setattr("wgsindy.estimate.grow_library.MOST_ROUNDS", 1)
     terms = 4
     for increments, expected in (
         (terms * LEAST_SHARE, "poly2 + odd"),
         (terms * LEAST_SHARE - 1, "poly2"),
     ):
         data = linear(0, 1, trajectories=1, steps=increments)
-        assert chosen_library(data).name == expected
+        assert grow_library(data).name == expected
 
 
 def test_a_rival_that_is_not_preferred_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def alternatives(self: Fitted) -> list[RivalLibrary]:
+    def alternatives(fit: Fit) -> list[RivalLibrary]:
         return [RivalLibrary("odd", library("poly3"), 3.9, {}, True)]
 
-    monkeypatch.setattr(Fitted, "alternatives", alternatives)
-    assert chosen_library(linear(0)).name == "poly2"
+    monkeypatch.setattr("wgsindy.estimate.grow_library.rival_libraries", alternatives)
+    assert grow_library(linear(0)).name == "poly2"
 
 
 @pytest.mark.statistical
 def test_a_linear_process_keeps_the_smallest_library() -> None:
     # Rivals of poly2: the third degree and sines, for 5 fields: 5 * 2 * exp(-4) = 0.18 at most for
     # each data set, 3.7 in 20.
-    grown = [chosen_library(linear(200 + seed)).name != "poly2" for seed in range(20)]
+    grown = [grow_library(linear(200 + seed)).name != "poly2" for seed in range(20)]
     assert sum(grown) <= 20 * 5 * 2 * np.exp(-PREFERRED)

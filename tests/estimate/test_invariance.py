@@ -23,7 +23,7 @@ from wgsindy.model.generator import Generator
 from wgsindy.model.simulate import simulate
 from wgsindy.passes import engine
 from wgsindy.passes import summary as data_summary
-from wgsindy.recipes import PAPER, Recipe
+from wgsindy.recipes import PAPER, WeakFormRecipe
 from wgsindy.terms.library import library
 from wgsindy.zoo.scores import central_grid, relative_error
 
@@ -62,14 +62,14 @@ def library_of(name: str) -> str | tuple[str, ...]:
 def fit(
     data: Trajectories,
     terms: str | tuple[str, ...] = "poly2",
-    recipe: Recipe = PAPER,
+    recipe: WeakFormRecipe = PAPER,
     threads: int = 1,
 ) -> Generator:
     return WGSINDy(terms, recipe, threads=threads).fit(data).generator_
 
 
 @cache
-def reference(name: str, recipe: Recipe = PAPER) -> Generator:
+def reference(name: str, recipe: WeakFormRecipe = PAPER) -> Generator:
     return fit(system_data(name), library_of(name), recipe)
 
 
@@ -146,7 +146,7 @@ def swapped(data: Trajectories) -> Trajectories:
     "recipe", [PAPER, replace(PAPER, tensor="entries")], ids=["factor", "entries"]
 )
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_the_order_of_coordinates_does_not_matter(name: str, recipe: Recipe) -> None:
+def test_the_order_of_coordinates_does_not_matter(name: str, recipe: WeakFormRecipe) -> None:
     # A Cholesky factor singles out its first coordinate; the data choose which one that is.
     data, base = system_data(name), reference(name, recipe)
     found, points = fit(swapped(data), library_of(name), recipe), data.states[::50]
@@ -180,7 +180,7 @@ def test_the_same_seed_gives_the_same_generator_bit_for_bit() -> None:
 # Each switch: a base, the change, and whether the drift may move. Choices that concern the
 # tensor alone must leave the drift as it is, bit for bit.
 NO_GLS, LOOSE = replace(PAPER, gls="none"), replace(PAPER, threshold=0.0)
-SWITCHES: list[tuple[Recipe, dict[str, Any], bool]] = [
+SWITCHES: list[tuple[WeakFormRecipe, dict[str, Any], bool]] = [
     (PAPER, {"bandwidth": "isotropic"}, True),
     (PAPER, {"bandwidth_factor": 1.0}, True),
     (PAPER, {"n_centres": 32}, True),
@@ -207,7 +207,7 @@ SWITCHES: list[tuple[Recipe, dict[str, Any], bool]] = [
     [pytest.param(*switch, id="-".join(map(str, switch[1].values()))) for switch in SWITCHES],
 )
 def test_every_switch_of_a_recipe_changes_its_part(
-    base: Recipe, choices: dict[str, Any], moves_drift: bool
+    base: WeakFormRecipe, choices: dict[str, Any], moves_drift: bool
 ) -> None:
     before, after = (reference("coupled", recipe) for recipe in (base, replace(base, **choices)))
     points = coupled_data().states[::50]
@@ -220,7 +220,7 @@ def test_every_switch_of_a_recipe_changes_its_part(
     assert np.isfinite(after.diffusion(points)).all()
 
 
-def form(recipe: Recipe) -> WeakForm:
+def form(recipe: WeakFormRecipe) -> WeakForm:
     data = coupled_data()
     return weak_form(data, library("poly2").bind(data.names), recipe, seed=0)
 
@@ -360,7 +360,7 @@ def tolerance(weak: WeakForm, variance: FloatArray, grid: FloatArray, *, weighte
 
 
 def tolerances(
-    data: Trajectories, truth: Generator, terms: str, recipe: Recipe = PAPER
+    data: Trajectories, truth: Generator, terms: str, recipe: WeakFormRecipe = PAPER
 ) -> tuple[float, float]:
     """Relative errors of drift and tensor that chance exceeds with small probability.
 

@@ -22,7 +22,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.stream import Stream
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.estimate.rival_libraries import Fitted, RivalLibrary, _HalfFramed
+from wgsindy.estimate.rival_libraries import Comparison, RivalLibrary, _HalfFramed, rival_libraries
 from wgsindy.model.monotone import Look
 from wgsindy.passes.engine import Threads, reduce
 from wgsindy.report import render_report
@@ -316,27 +316,24 @@ def test_the_fit_of_the_choice_is_the_fit_of_the_library() -> None:
     assert {**first, "info": 0} == {**second, "info": 0}
     assert repr(chosen.diagnostics_) == repr(named.diagnostics_)
     # Another recipe is not what the choice has fitted.
-    noisy = WGSINDy("auto", "sharp-noise").measured(fit(data)).fitted
-    assert noisy is not None
-    assert noisy.recipe.noise_correction
+    assert WGSINDy("auto", "sharp-noise").fit(data).fit_.recipe.noise_correction
 
 
 def test_one_pass_compares_as_many_do(monkeypatch: pytest.MonkeyPatch) -> None:
     data = Trajectories([np.exp(path / 3) for path in oscillator(2)], 0.02)
-    found = WGSINDy("poly2", "sharp").measured(fit(data)).fitted
-    assert found is not None
-    joint = found.alternatives()
+    found = WGSINDy("poly2", "sharp").fit(data).fit_
+    joint = rival_libraries(found)
     assert len(joint) == 3  # a degree, sines, roots
-    monkeypatch.setattr(Fitted, "_joint", None)
-    apart: dict[str, RivalLibrary] = {one.name: one for one in found.alternatives()}
+    monkeypatch.setattr(Comparison, "_joint", None)
+    apart: dict[str, RivalLibrary] = {one.name: one for one in rival_libraries(found)}
     for one in joint:
-        assert one.nats == pytest.approx(apart[one.name].nats, rel=1e-6, abs=1e-6)
+        assert one.log_evidence == pytest.approx(apart[one.name].log_evidence, rel=1e-6, abs=1e-6)
         assert one.chosen == apart[one.name].chosen
 
 
 def test_terms_half_in_a_frame_are_the_terms() -> None:
     data = Trajectories([path + np.array([30.0, -7.0]) for path in oscillator(1)], 0.02)
-    fitted = WGSINDy("poly1", "sharp").measured(fit(data))
+    fitted = WGSINDy("poly1", "sharp").fit(data).fit_
     plain = library(["1", "x", "y", "x*y", "x**2", "y**2", "sin(x)"]).bind(data.names)
     framed = _HalfFramed.of(plain, fitted.summary)
     x: FloatArray = data.states[::100]

@@ -1,4 +1,4 @@
-"""Libraries beside the fitted one: nats against brute force, candidates, order of preference."""
+"""Libraries beside the fitted one: evidence against brute force, candidates, preference."""
 
 from __future__ import annotations
 
@@ -14,22 +14,28 @@ from scipy.stats import chi2
 
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.data.arrays import FloatArray
-from wgsindy.estimate.likelihood import rival_libraries as alternatives
 from wgsindy.estimate.likelihood.evidence import Posterior, Problem, search
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass
 from wgsindy.estimate.likelihood.term_selection import SURE
-from wgsindy.estimate.rival_libraries import MOST_TERMS, PREFERRED, Fitted, RivalLibrary
+from wgsindy.estimate.rival_libraries import (
+    MOST_TERMS,
+    PREFERRED,
+    Comparison,
+    RivalLibrary,
+    rival_libraries,
+)
 from wgsindy.model import tensor
 from wgsindy.model.linear_form import field_names
 from wgsindy.passes.engine import reduce
-from wgsindy.recipes import SHARP
+from wgsindy.recipes import SHARP, LikelihoodRecipe
 from wgsindy.terms.library import library
 
 
-def fitted(data: Trajectories, terms: Any = "poly1", threads: int = 1) -> Fitted:
-    found = WGSINDy(terms, "sharp", threads=threads).fit(data).examination_.fitted
-    assert found is not None
-    return found
+def fitted(data: Trajectories, terms: Any = "poly1", threads: int = 1) -> Comparison:
+    fit = WGSINDy(terms, "sharp", threads=threads).fit(data).fit_
+    assert fit.likelihood is not None
+    assert isinstance(fit.recipe, LikelihoodRecipe)
+    return Comparison(fit, fit.likelihood, fit.recipe)
 
 
 @cache
@@ -42,14 +48,14 @@ def positive() -> Trajectories:
 # Brute force: one sample at a time, every support on its own.
 
 
-def weighted_sums(found: Fitted, terms: list[str]) -> dict[str, tuple[FloatArray, FloatArray]]:
+def weighted_sums(found: Comparison, terms: list[str]) -> dict[str, tuple[FloatArray, FloatArray]]:
     """Information and cross products of each field in physical terms, weights of the fit.
 
     Only for a diagonal working tensor that is nowhere small.
     """
-    data, model = found.data, found.fit.model
+    data, model = found.fit.data, found.estimate.model
     assert isinstance(data, Trajectories)
-    d, physical = data.dimension, found.fit.model.basis.to_physical
+    d, physical = data.dimension, found.estimate.model.basis.to_physical
     pairs = tensor.pairs(d)
     own = found.basis.values(np.concatenate([path[:-1] for path in data]))
     theta = library(terms).bind(data.names).values(np.concatenate([path[:-1] for path in data]))
@@ -97,7 +103,7 @@ def costs_of(terms: list[str], names: tuple[str, ...]) -> FloatArray:
 
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize("curved", [False, True])
-def test_nats_are_the_difference_of_the_best_supports(d: int, curved: bool) -> None:
+def test_log_evidence_are_the_difference_of_the_best_supports(d: int, curved: bool) -> None:
     data = linear(5, d)
     if curved:
         rng = np.random.default_rng(1)
@@ -107,7 +113,7 @@ def test_nats_are_the_difference_of_the_best_supports(d: int, curved: bool) -> N
             x[:, n + 1] = x[:, n] + pull * DT + 1.5 * np.sqrt(DT) * rng.standard_normal((4, d))
         data = Trajectories(list(x), DT)
     found = fitted(data)
-    compared = found.alternatives()
+    compared = rival_libraries(found.fit)
     assert {one.name for one in compared} == {"every term up to degree 2", "sines and cosines"}
     for rival in compared:
         terms = list(rival.library.bind(data.names).terms)
@@ -128,17 +134,17 @@ def test_nats_are_the_difference_of_the_best_supports(d: int, curved: bool) -> N
             assert instead > 0, "the smaller library must be worth something too"
 
 
-def test_nats_of_a_coupled_fit_are_never_negative() -> None:
+def test_log_evidence_of_a_coupled_fit_are_never_negative() -> None:
     for name in ("correlated_ou", "diag_multiplicative", "heston_logsv"):
         data = zoo.get(name).simulate(seed=1, trajectories=4)
-        for rival in fitted(data, zoo.get(name).library).alternatives():
+        for rival in rival_libraries(fitted(data, zoo.get(name).library).fit):
             assert rival.log_evidence >= 0.0
             assert (rival.log_evidence > 0) == bool(rival.chosen)
 
 
 def test_formulas_are_those_of_fields_that_take_a_new_term() -> None:
     found = fitted(zoo.get("duffing").simulate(seed=1, trajectories=8), "poly2")
-    best = found.alternatives()[0]
+    best = rival_libraries(found.fit)[0]
     assert best.name == "every term up to degree 3"
     assert "b2" in best.chosen
     for terms in best.chosen.values():
@@ -150,7 +156,7 @@ def test_any_amount_of_evidence_is_told_apart(monkeypatch: pytest.MonkeyPatch) -
     # With more nats than any fixed cost of foreign terms, these must still be kept out of the
     # smaller library. Each sum is multiplied as if there were 10^7 times as many samples.
     found = fitted(zoo.get("duffing").simulate(seed=1, trajectories=2), "poly2")
-    plain = found.alternatives()[0]
+    plain = rival_libraries(found.fit)[0]
 
     def more(*args: Any, **options: Any) -> Any:
         sums = reduce(*args, **options)
@@ -160,8 +166,8 @@ def test_any_amount_of_evidence_is_told_apart(monkeypatch: pytest.MonkeyPatch) -
         }
         return replace(sums, **scaled)
 
-    monkeypatch.setattr(alternatives, "reduce", more)
-    best = found.alternatives()[0]
+    monkeypatch.setattr("wgsindy.estimate.rival_libraries.reduce", more)
+    best = rival_libraries(found.fit)[0]
     # Costs no longer matter, so that nats are at least as many times more.
     assert best.log_evidence > 1e7 * plain.log_evidence > SURE
 
@@ -171,8 +177,8 @@ def test_weights_are_those_of_the_fit(extra: list[str]) -> None:
     data = zoo.get("diag_multiplicative").simulate(seed=1, trajectories=4)
     found = fitted(Trajectories([path + np.array([3.0, -1.0]) for path in data], DT), "poly2")
     larger = library([*found.basis.terms, *extra]).bind(data.names)
-    work = larger.in_frame(found.summary.region) if larger.is_closed else larger
-    before, after = found.fit.model, found._model_in(work, larger)
+    work = larger.in_frame(found.fit.summary.region) if larger.is_closed else larger
+    before, after = found.estimate.model, found._model_in(work, larger)
     states = data.states[::50] + np.array([3.0, -1.0])
     old, new = before.basis.values(states), work.values(states)
     np.testing.assert_allclose(new @ after.drift.T, old @ before.drift.T, rtol=1e-6, atol=1e-8)
@@ -190,8 +196,8 @@ def test_a_search_that_ends_too_early_prefers_nothing(monkeypatch: pytest.Monkey
             return best
         return replace(best, supports=np.ones_like(best.supports), gain=0.0)
 
-    monkeypatch.setattr(alternatives, "search", poor)
-    assert [(one.log_evidence, one.chosen) for one in found.alternatives()] == [(0.0, {})] * 2
+    monkeypatch.setattr("wgsindy.estimate.rival_libraries.search", poor)
+    assert [(one.log_evidence, one.chosen) for one in rival_libraries(found.fit)] == [(0.0, {})] * 2
 
 
 # Candidates.
@@ -249,8 +255,8 @@ def test_a_term_that_does_not_exist_at_a_state_is_skipped(monkeypatch: pytest.Mo
     found = fitted(linear(1))
     usual = dict(found._candidates())
     odd = {"logarithms": ["log(x)"], **usual}
-    monkeypatch.setattr(Fitted, "_candidates", lambda self: iter(odd.items()))
-    assert {one.name for one in found.alternatives()} == set(usual)
+    monkeypatch.setattr(Comparison, "_candidates", lambda self: iter(odd.items()))
+    assert {one.name for one in rival_libraries(found.fit)} == set(usual)
 
 
 # Preference.
@@ -277,11 +283,11 @@ def test_a_degree_is_preferred_unless_sines_are_clearly_better(
 ) -> None:
     found = fitted(linear(1))
 
-    def preference(self: Fitted, larger: Any) -> tuple[float, dict[str, tuple[str, ...]]]:
+    def preference(self: Comparison, larger: Any) -> tuple[float, dict[str, tuple[str, ...]]]:
         return (sines if "sin(x)" in larger.terms else degree), {}
 
-    monkeypatch.setattr(Fitted, "_preference", preference)
-    compared = found.alternatives()
+    monkeypatch.setattr(Comparison, "_preference", preference)
+    compared = rival_libraries(found.fit)
     assert [one.name for one in compared].index(first) == 0
     assert [one.polynomial for one in compared] == [
         one.name.startswith("every term") for one in compared
@@ -295,7 +301,7 @@ def test_preferred_is_more_than_chance() -> None:
 
 def test_threads_change_nothing() -> None:
     data = zoo.get("duffing").simulate(seed=2, trajectories=4)
-    one, two = (fitted(data, "poly2", threads).alternatives() for threads in (1, 2))
+    one, two = (rival_libraries(fitted(data, "poly2", threads).fit) for threads in (1, 2))
     assert [rival.name for rival in one] == [rival.name for rival in two]
     for a, b in zip(one, two, strict=True):
         assert a.log_evidence == pytest.approx(b.log_evidence, rel=1e-6)
@@ -305,11 +311,11 @@ def test_threads_change_nothing() -> None:
 def test_a_coordinate_without_noise_is_not_asked() -> None:
     data = zoo.get("duffing_degenerate").simulate(seed=1, trajectories=8)
     found = fitted(data, "poly2")
-    assert found.fit.noiseless_level.tolist() == [True, False]
-    for rival in found.alternatives():
+    assert found.estimate.noiseless.tolist() == [True, False]
+    for rival in rival_libraries(found.fit):
         assert set(rival.chosen) <= {"b2", "a22"}
-    assert "b2" in found.alternatives()[0].chosen
-    work = found.fit.model
+    assert "b2" in rival_libraries(found.fit)[0].chosen
+    work = found.estimate.model
     sums = reduce(NormalPass(work), data)
     equations = NormalEquations(sums, work.basis.from_physical)
     assert [name for name, _ in found._problems(equations, work)] == ["b2", "a22"]
@@ -317,7 +323,7 @@ def test_a_coordinate_without_noise_is_not_asked() -> None:
 
 @pytest.mark.parametrize("d", [1, 3])
 def test_other_dimensions(d: int) -> None:
-    compared = fitted(linear(2, d)).alternatives()
+    compared = rival_libraries(fitted(linear(2, d)).fit)
     assert [one.name for one in compared] == ["every term up to degree 2", "sines and cosines"]
     assert all(len(one.library.bind(("x", "y", "z")[:d])) > d + 1 for one in compared)
 
@@ -332,7 +338,7 @@ def test_a_right_library_is_seldom_left_for_another() -> None:
     # bound: new terms must also pay for themselves, and these seeds have none at all.
     preferred = 0
     for seed in range(40):
-        compared = fitted(linear(100 + seed, steps=300)).alternatives()
+        compared = rival_libraries(fitted(linear(100 + seed, steps=300)).fit)
         preferred += sum(one.is_preferred for one in compared)
     bound = 40 * np.exp(-PREFERRED) * 5 * 2
     assert preferred <= bound
@@ -347,6 +353,6 @@ def test_a_wrong_library_is_left_for_another() -> None:
         for n in range(1500):
             x[:, n + 1] = x[:, n] + (4 * x[:, n] - 4 * x[:, n] ** 3) * DT
             x[:, n + 1] += np.sqrt(0.5 * DT) * rng.standard_normal(8)
-        best = fitted(Trajectories(list(x[:, :, None]), DT), "poly2").alternatives()[0]
+        best = rival_libraries(fitted(Trajectories(list(x[:, :, None]), DT), "poly2").fit)[0]
         assert best.name == "every term up to degree 3"
         assert best.is_preferred

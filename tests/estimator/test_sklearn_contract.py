@@ -85,8 +85,8 @@ def test_parameters_can_be_read_and_set() -> None:
 
 def test_defaults_are_those_of_the_documentation() -> None:
     assert WGSINDy().get_params() == {
-        "library": "poly3",
-        "recipe": "paper",
+        "library": "auto",
+        "recipe": "sharp",
         "random_state": 0,
         "threads": 1,
         "engine": None,

@@ -38,7 +38,7 @@ from wgsindy_evidence.experiments import table
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="workers are killed")
 
 LEAST = 2500  # samples of a part, so that small data have parts
-RECIPES = [
+RECIPES: list[recipes.Recipe] = [
     replace(recipes.PAPER, name="paper", n_centres=16),
     replace(recipes.PAPER, name="crossed", n_centres=9, cross_fit=True, noise_correction=True),
     recipes.SHARP,
@@ -356,7 +356,7 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(
         Client(empty, set_as_default=False) as client,
     ):
         with pytest.raises(EngineError, match=r"has had no worker .* dask worker"):
-            WGSINDy("poly1", engine=client).fit(DATA)
+            WGSINDy("poly1", "paper", engine=client).fit(DATA)
         # The same if all of them go in the middle of a pass.
         with pytest.raises(EngineError, match="has had no worker"):
             next(clusters.completed(client, [client.submit(abs, -1)]))

@@ -22,7 +22,7 @@ def meshes(figure: Figure) -> list[QuadMesh]:
 
 
 def test_recovered_and_true_share_a_scale_and_the_error_is_centred() -> None:
-    estimate = WGSINDy("poly2").fit(DATA).generator_
+    estimate = WGSINDy("poly2", "paper").fit(DATA).generator_
     panels = meshes(plot_comparison(estimate, TRUTH, DATA))
     assert len(panels) == 15
     for row in range(5):

@@ -19,11 +19,13 @@ from matplotlib.figure import Figure
 
 from wgsindy import Generator, Trajectories, WGSINDy, zoo
 from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import Diagnostics, Measurements, diagnose
+from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.diagnostics.findings import Finding, Limitation, weak_fields
 from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
+from wgsindy.estimate.result import Fit
 from wgsindy.model.change_of_variables import Change
 from wgsindy.passes.summary import data_summary
+from wgsindy.recipes import PAPER
 from wgsindy.report import render_report, write_report
 from wgsindy.report.checks.autocorrelation import autocorrelation
 from wgsindy.report.checks.residuals import residuals
@@ -42,6 +44,7 @@ from wgsindy.report.page import as_json, package_text, packed_plotly, unwritten
 from wgsindy.report.pictures.coverage import relative_errors
 from wgsindy.report.pictures.flow import arrow_outlines, ellipse_outlines
 from wgsindy.report.pictures.planes import planes
+from wgsindy.terms.library import library
 from wgsindy.zoo.demo import demo_data
 
 ORIGIN = Origin("A fit", "wgsindy demo", "model.json", ())
@@ -198,7 +201,7 @@ def test_symbols_of_several_letters_are_kept_apart_in_products() -> None:
 def test_small_terms_stand_apart_from_the_written_ones(
     demo: tuple[WGSINDy, Trajectories],
 ) -> None:
-    generator = WGSINDy("poly3").fit(demo[1]).generator_
+    generator = WGSINDy("poly3", "paper").fit(demo[1]).generator_
     small = unwritten(generator)
     written = generator.written()
     assert len(small) + len(written) == len(generator.coefficients)
@@ -257,7 +260,7 @@ def test_a_recipe_without_a_verdict_still_shows_its_findings() -> None:
     data, _ = euler(well, half, [0.5], paths=3, steps=300, dt=0.01, seed=1)
     stuck = Trajectories([np.repeat(path, 2, axis=0) for path in data], 0.005)
     with pytest.warns(RepeatedSamplesWarning):
-        fitted = WGSINDy("poly3").fit(stuck)
+        fitted = WGSINDy("poly3", "paper").fit(stuck)
     text = rendered((fitted, stuck))
     assert NEXT["not assessed"].replace("'", "&#39;") in text
     assert any("Stalled sensor" in card for card in findings_of(text))
@@ -662,11 +665,8 @@ def test_outlines_of_ellipses_satisfy_their_equation() -> None:
 def examined(generator: Generator, data: Trajectories) -> Diagnostics:
     """The facts about any generator."""
     summary = data_summary(data, standardise=True)
-    return diagnose(
-        Measurements(
-            data, summary, generator, rows=data.n_increments, condition=1.0, corrected=False
-        )
-    )
+    terms, rows = library(list(generator.basis.terms)), data.n_increments
+    return diagnose(Fit(data, summary, terms, PAPER, generator, rows=rows, condition=1.0))
 
 
 def test_residuals_are_the_noise_that_was_put_in() -> None:

@@ -270,7 +270,7 @@ def test_the_table_of_checks_is_read_without_scrolling(
 def test_a_formula_wider_than_a_phone_scrolls_by_itself(browser: Browser, tmp_path: Path) -> None:
     system = zoo.get("mueller_brown_spanned")
     data = system.simulate(0, trajectories=8, steps=200)
-    diagnostics = WGSINDy("poly1").fit(data).diagnostics_
+    diagnostics = WGSINDy("poly1", "paper").fit(data).diagnostics_
     write_report(tmp_path / "report.html", system.generator, data, diagnostics)
     with Visit(browser, tmp_path / "report.html", viewport=PHONE, is_mobile=True) as visit:
         assert visit.widths() == (PHONE["width"], PHONE["width"])

@@ -18,7 +18,7 @@ from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.estimator import WGSINDy
 from wgsindy.model.generator import Generator
 from wgsindy.passes.summary import data_summary
-from wgsindy.recipes import SHARP, Recipe
+from wgsindy.recipes import SHARP, LikelihoodRecipe
 from wgsindy.terms.library import library
 from wgsindy.zoo.scores import compare
 
@@ -29,7 +29,7 @@ QUANTILE = float(stats.norm.isf(FALSE_ALARM / 2))
 CORRECTED = replace(SHARP, name="sharp-corrected", noise_correction=True)
 
 
-def fit(data: Trajectories, terms: str | tuple[str, ...], recipe: Recipe) -> Generator:
+def fit(data: Trajectories, terms: str | tuple[str, ...], recipe: LikelihoodRecipe) -> Generator:
     found: Generator = WGSINDy(terms, recipe).fit(data).generator_
     return found
 

@@ -25,7 +25,7 @@ from wgsindy.estimator import WGSINDy
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.model.simulate import simulate
-from wgsindy.recipes import PAPER, Recipe
+from wgsindy.recipes import PAPER, WeakFormRecipe
 from wgsindy.terms.library import library
 from wgsindy.zoo.scores import central_grid, compare, relative_error
 from wgsindy_evidence.baselines import fit_oracle
@@ -37,7 +37,9 @@ QUANTILE = float(stats.norm.isf(FALSE_ALARM / 2))
 COARSE = 0.05
 
 
-def fit(data: Trajectories, terms: str | tuple[str, ...], recipe: Recipe = PAPER) -> Generator:
+def fit(
+    data: Trajectories, terms: str | tuple[str, ...], recipe: WeakFormRecipe = PAPER
+) -> Generator:
     return WGSINDy(terms, recipe).fit(data).generator_
 
 
@@ -50,7 +52,7 @@ def paths_of(truth: Generator, steps: int, seed: int, trajectories: int = 8) -> 
 # The error falls like one over the root of the observation time.
 
 
-def slopes(recipe: Recipe, terms: str, seeds: int) -> tuple[FloatArray, FloatArray]:
+def slopes(recipe: WeakFormRecipe, terms: str, seeds: int) -> tuple[FloatArray, FloatArray]:
     """Slope of log error in log T between T and 16 T, for drift and tensor, one a seed."""
     truth = zoo.get("rotational_ou").generator
     logs = np.empty((2, seeds, 2))
@@ -134,7 +136,7 @@ def separate_steps(states: FloatArray, increments: FloatArray) -> Trajectories:
     return Trajectories(list(np.stack([states, states + increments], axis=1)), COARSE)
 
 
-def noise_limit(data: Trajectories, recipe: Recipe, grid: FloatArray) -> float:
+def noise_limit(data: Trajectories, recipe: WeakFormRecipe, grid: FloatArray) -> float:
     """Norm over the grid that a drift fitted to pure noise exceeds with small probability.
 
     Given the smoother and row weights S, least squares on all terms is linear in the increments,

@@ -68,7 +68,7 @@ def rival_libraries(fit: Fit) -> list[RivalLibrary]:
         return list(fit.rivals)
     if fit.likelihood is None or not isinstance(fit.recipe, LikelihoodRecipe):
         return []
-    comparison = _Comparison(fit, fit.likelihood, fit.recipe)
+    comparison = Comparison(fit, fit.likelihood, fit.recipe)
     found = [rival for rival in comparison.rivals() if rival is not None]
     return sorted(
         found,
@@ -77,7 +77,7 @@ def rival_libraries(fit: Fit) -> list[RivalLibrary]:
 
 
 @dataclass(frozen=True)
-class _Comparison:
+class Comparison:
     """A fit beside larger libraries, with the weights that it has."""
 
     fit: Fit

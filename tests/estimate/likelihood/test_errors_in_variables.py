@@ -123,7 +123,7 @@ class BruteForce:
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("least", [0.0, 50.0], ids=["free", "held"])
+@pytest.mark.parametrize("variance_floor", [0.0, 50.0], ids=["free", "held"])
 def test_sums_with_observation_noise_are_those_of_brute_force(
     d: int, variance_floor: float
 ) -> None:

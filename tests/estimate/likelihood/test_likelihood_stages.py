@@ -23,7 +23,7 @@ from wgsindy.model.generator import Generator
 from wgsindy.model.simulate import EulerMaruyama, ExactLinear, simulate
 from wgsindy.passes.engine import Threads
 from wgsindy.passes.summary import data_summary
-from wgsindy.recipes import SHARP, Recipe
+from wgsindy.recipes import SHARP, LikelihoodRecipe
 from wgsindy.terms.library import library
 from wgsindy.zoo.scores import central_grid
 
@@ -45,17 +45,21 @@ def system_data(name: str, seed: int = 0) -> Trajectories:
     return zoo.get(name).simulate(seed, trajectories=8, steps=800)
 
 
-def fitted(data: Trajectories, terms: Terms, recipe: Recipe = SHARP, threads: int = 1) -> WGSINDy:
+def fitted(
+    data: Trajectories, terms: Terms, recipe: LikelihoodRecipe = SHARP, threads: int = 1
+) -> WGSINDy:
     return WGSINDy(terms, recipe, threads=threads).fit(data)
 
 
-def fit(data: Trajectories, terms: Terms, recipe: Recipe = SHARP, threads: int = 1) -> Generator:
+def fit(
+    data: Trajectories, terms: Terms, recipe: LikelihoodRecipe = SHARP, threads: int = 1
+) -> Generator:
     found: Generator = fitted(data, terms, recipe, threads).generator_
     return found
 
 
 @cache
-def reference(name: str, recipe: Recipe = SHARP, seed: int = 0) -> Generator:
+def reference(name: str, recipe: LikelihoodRecipe = SHARP, seed: int = 0) -> Generator:
     return fit(system_data(name, seed), zoo.get(name).library, recipe)
 
 
@@ -133,7 +137,9 @@ def test_a_linear_process_is_recovered_within_its_error_bars(d: int) -> None:
 
 @pytest.mark.parametrize("shared", [-0.45, -0.48, 0.9])
 @pytest.mark.parametrize("recipe", [SHARP, FORMULA], ids=lambda recipe: recipe.name)
-def test_components_that_share_their_noise_agree_on_a_fit(shared: float, recipe: Recipe) -> None:
+def test_components_that_share_their_noise_agree_on_a_fit(
+    shared: float, recipe: LikelihoodRecipe
+) -> None:
     # Given the other two, each of three components with correlations near -1/2 has hardly any
     # noise left, and takes over whatever the others got wrong: replacing all three at once by
     # what each would be, given the others as they were, would run away.
@@ -185,7 +191,7 @@ SCALES = [(1000.0, 1.0), (1.0, 1e-3), (1e-3, 1000.0)]
 )
 @pytest.mark.parametrize("recipe", [SHARP, CONTINUOUS], ids=lambda recipe: recipe.name)
 def test_units_of_one_coordinate_change_nothing_but_units(
-    name: str, scale: tuple[float, float], recipe: Recipe
+    name: str, scale: tuple[float, float], recipe: LikelihoodRecipe
 ) -> None:
     system, data, factor = zoo.get(name), system_data(name), np.array(scale)
     expected = reference(name, recipe)
@@ -298,7 +304,7 @@ def test_the_number_of_threads_does_not_matter(name: str) -> None:
 
 
 @pytest.mark.parametrize("recipe", [SHARP, CONTINUOUS], ids=lambda recipe: recipe.name)
-def test_the_same_data_give_the_same_bits(recipe: Recipe) -> None:
+def test_the_same_data_give_the_same_bits(recipe: LikelihoodRecipe) -> None:
     first, second = (fit(system_data("heston_logsv"), "poly2", recipe).to_dict() for _ in range(2))
     assert first == second
 
@@ -360,11 +366,15 @@ def test_repeated_samples_leave_the_formula_to_the_last_digits(name: str) -> Non
     ],
 )
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_a_coordinate_without_noise_is_named(name: str, seed: int, recipe: Recipe) -> None:
+def test_a_coordinate_without_noise_is_named(
+    name: str, seed: int, recipe: LikelihoodRecipe
+) -> None:
     system, data = zoo.get(name), system_data(name, seed)
-    found, noiseless_level = fitted(data, system.library, recipe), system.names[0]
-    assert found.diagnostics_.noiseless == (noiseless_level,)
-    assert any(reason.startswith(f"{quiet} has no noise") for reason in found.diagnostics_.reasons)
+    found, noiseless = fitted(data, system.library, recipe), system.names[0]
+    assert found.diagnostics_.noiseless == (noiseless,)
+    assert any(
+        reason.startswith(f"{noiseless} has no noise") for reason in found.diagnostics_.reasons
+    )
     x = central_grid(data.states)
     field = found.generator_.diffusion(x)
     assert not field[:, 0].any()
@@ -505,7 +515,7 @@ SEEDS = 60
 UNLUCKY = 1e-4
 
 
-def chance_terms(recipe: Recipe) -> tuple[int, int, int]:
+def chance_terms(recipe: LikelihoodRecipe) -> tuple[int, int, int]:
     """How many drift components, how many a12, and how many of these with a constant, by chance."""
     supports = [support_of(fit(brownian(seed), "poly2", recipe)) for seed in range(SEEDS)]
     drift = sum(int(support[:2].any(axis=1).sum()) for support in supports)
@@ -675,10 +685,10 @@ def test_the_bias_of_a_coarse_step_is_corrected_in_a_double_well() -> None:
 
 
 def known(
-    data: Trajectories, terms: Terms, given: BoolArray, recipe: Recipe = SHARP
+    data: Trajectories, terms: Terms, given: BoolArray, recipe: LikelihoodRecipe = SHARP
 ) -> LikelihoodEstimate:
     basis = library(terms).bind(data.names)
-    summary = data_summary(data, standardise=recipe.standardise)
+    summary = data_summary(data, standardise=True)
     return recover_by_likelihood(data, basis, summary, recipe, given=given)
 
 

@@ -241,7 +241,7 @@ def test_a_lifted_coordinate_alone_has_its_mean_corrected() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
-@pytest.mark.parametrize("lifted", [False, True])
+@pytest.mark.parametrize("mean_corrected", [False, True])
 def test_sums_do_not_depend_on_the_chunk_size(size: int, mean_corrected: bool) -> None:
     # At a chunk size of 1, chunks of repeated samples hold nothing at all.
     model, data = (
@@ -548,7 +548,7 @@ def test_leaks_of_two_halves_add_up() -> None:
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("lifted", [False, True])
+@pytest.mark.parametrize("mean_corrected", [False, True])
 def test_slopes_of_a_trajectory_are_those_of_its_own_normal_equations(
     d: int, mean_corrected: bool
 ) -> None:

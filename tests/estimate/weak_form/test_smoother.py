@@ -30,7 +30,7 @@ from wgsindy.passes import engine
 from wgsindy.passes import summary as survey_room
 from wgsindy.passes.engine import Threads
 from wgsindy.passes.summary import data_summary
-from wgsindy.recipes import PAPER, Recipe
+from wgsindy.recipes import PAPER, WeakFormRecipe
 from wgsindy.terms.monomials import Monomials
 
 HUGE = 10**9
@@ -54,7 +54,7 @@ def everything(data: Trajectories) -> Chunk:
     return chunk
 
 
-def built(data: Trajectories, recipe: Recipe, *, ridge: float = RIDGE) -> Smoother:
+def built(data: Trajectories, recipe: WeakFormRecipe, *, ridge: float = RIDGE) -> Smoother:
     summary = data_summary(data, standardise=recipe.standardise)
     return build_smoother(data, summary, recipe, seed=0, ridge=ridge)
 

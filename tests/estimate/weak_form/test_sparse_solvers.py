@@ -17,7 +17,7 @@ from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
 from wgsindy.estimate.weak_form.stages import first_pass_tensors, reweighted_drift, row_weights
 from wgsindy.estimate.weak_form.weak_rows import WeakForm, weak_form
 from wgsindy.model import tensor
-from wgsindy.recipes import PAPER, Recipe
+from wgsindy.recipes import PAPER, WeakFormRecipe
 from wgsindy.terms.library import library
 
 Solver = Literal["adaptive_lasso", "lasso", "stlsq"]
@@ -354,7 +354,9 @@ def test_a_term_that_is_zero_on_all_rows_is_refused_by_number() -> None:
 # Folds.
 
 
-def form(recipe: Recipe, *, trajectories: int, dimension: int = 2, samples: int = 160) -> WeakForm:
+def form(
+    recipe: WeakFormRecipe, *, trajectories: int, dimension: int = 2, samples: int = 160
+) -> WeakForm:
     rng = np.random.default_rng(trajectories)
     paths = list(rng.standard_normal((trajectories, samples, dimension)))
     data = Trajectories(paths, dt=0.1)

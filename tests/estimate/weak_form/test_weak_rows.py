@@ -19,7 +19,7 @@ from wgsindy.model import tensor
 from wgsindy.passes import engine
 from wgsindy.passes import summary as data_summary
 from wgsindy.passes.engine import Threads
-from wgsindy.recipes import PAPER, Recipe
+from wgsindy.recipes import PAPER, WeakFormRecipe
 from wgsindy.terms.library import library
 
 RECIPE = replace(PAPER, n_centres=6)
@@ -228,7 +228,7 @@ def test_noise_rows_agree_with_loops(dimension: int, even: bool, terms: str) -> 
 # Chunks, threads, groups.
 
 
-def all_rows(data: Trajectories, recipe: Recipe, threads: int = 1) -> FloatArray:
+def all_rows(data: Trajectories, recipe: WeakFormRecipe, threads: int = 1) -> FloatArray:
     """Everything a fit asks of the weak form, side by side, and the lag-one noise below."""
     weak = weak_form(
         data, library("poly2").bind(data.names), recipe, seed=0, engine=Threads(threads)
@@ -383,7 +383,7 @@ def spread_out_paths() -> list[FloatArray]:
     return [rng.standard_normal((120, 2)) + 10 * r for r in range(7)]
 
 
-def smoothers_with(path: FloatArray, recipe: Recipe) -> WeakForm:
+def smoothers_with(path: FloatArray, recipe: WeakFormRecipe) -> WeakForm:
     """Weak form of the seven paths with the third replaced by ``path``."""
     paths = spread_out_paths()
     paths[2] = path

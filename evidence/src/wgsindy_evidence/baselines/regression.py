@@ -16,7 +16,7 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
-from wgsindy.estimate.fit import FEWEST_INCREMENTS
+from wgsindy.estimate.enough_data import FEWEST_INCREMENTS
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
 from wgsindy.passes.sample_warnings import warn_of_samples

@@ -88,7 +88,7 @@ def fit(system: System, data: Trajectories, case: Case) -> tuple[Generator, floa
         baseline = BASELINES[case.recipe]
         return baseline.fit(data, _library(system, case), seed=case.seed), float("nan")
     found = estimator(system, data, case)
-    return found.generator_, measured(found).condition
+    return found.generator_, found.fit_.condition
 
 
 def estimator(system: System, data: Trajectories, case: Case) -> WGSINDy:
