@@ -52,14 +52,14 @@ def gathered(data: Sequence[str], asked: Mapping[str, Any], *, stream: bool | No
 
 
 def _is_large(data: Sequence[str]) -> bool:
-    from wgsindy.files.stream_ import bytes_on_disk
+    from wgsindy.files.stream_tables import bytes_on_disk
 
     return bytes_on_disk(data) > STREAMED_FROM
 
 
 def _streamed(data: Sequence[str], asked: Mapping[str, Any], *, told: bool) -> Gathered:
     from wgsindy.files.notes import Note
-    from wgsindy.files.stream_ import streamed
+    from wgsindy.files.stream_tables import streamed
 
     columns = {name: value for name, value in asked.items() if name not in MENDING}
     why = "" if told else f", since they are larger than {STREAMED_FROM // 2**20} MB"

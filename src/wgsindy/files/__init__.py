@@ -7,13 +7,13 @@
 
 ``stream`` is the way in for what does not fit in memory::
 
-    array_sheets | parquet_sheets | text_sheets -> head (Table) -> roles -> shards -> Stream
+    streamed_arrays | streamed_parquet | streamed_text -> head (Table) -> roles -> shards -> Stream
 """
 
 from wgsindy.files.atomic import csv_text, refuse_occupied, whole_folder, write_atomically
 from wgsindy.files.notes import Note
-from wgsindy.files.read_ import Reading, read
-from wgsindy.files.stream_ import stream
+from wgsindy.files.read_tables import Reading, read
+from wgsindy.files.stream_tables import stream
 from wgsindy.files.strict_csv import read_csv
 
 __all__ = [

@@ -10,7 +10,7 @@ from wgsindy.errors import DataError
 
 
 @contextmanager
-def told(path: Path, kind: str) -> Iterator[None]:
+def as_data_error(path: Path, kind: str) -> Iterator[None]:
     """Turn whatever a library raises on a broken file into one sentence."""
     try:
         yield

@@ -8,7 +8,7 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.cleaning.tracks import Track
+from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Note, counted
 
 # A gap is 5 times the 95th percentile of the steps: 5 even steps; among steps of random samplers
@@ -25,7 +25,9 @@ def longest_usual_step(steps: FloatArray) -> float:
     return GAP_FACTOR * float(usual)
 
 
-def pieces_of(tracks: Sequence[Track], gap: float | None, notes: list[Note]) -> list[Track]:
+def pieces_of(
+    tracks: Sequence[RawTrajectory], gap: float | None, notes: list[Note]
+) -> list[RawTrajectory]:
     """Split tracks where a state is missing or a step is longer than ``gap``.
 
     Both are warned of, not refused: the increment over a hole is the one thing that is lost, and
@@ -38,7 +40,7 @@ def pieces_of(tracks: Sequence[Track], gap: float | None, notes: list[Note]) -> 
     """
     if gap is not None and not gap > 0:
         raise DataError(f"gap must be > 0, got {gap}; pass the longest step that is no gap.")
-    pieces: list[Track] = []
+    pieces: list[RawTrajectory] = []
     missing = gaps = alone = 0
     lost = 0.0
     for track in tracks:
@@ -65,7 +67,7 @@ def pieces_of(tracks: Sequence[Track], gap: float | None, notes: list[Note]) -> 
     return pieces
 
 
-def _gaps(track: Track, gap: float | None) -> BoolArray:
+def _gaps(track: RawTrajectory, gap: float | None) -> BoolArray:
     if track.times is None or len(track.times) < 2:
         return np.zeros(max(len(track.states) - 1, 0), dtype=bool)
     steps = np.diff(track.times)

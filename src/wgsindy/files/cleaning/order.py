@@ -9,14 +9,14 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.cleaning.tracks import Track
+from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Note, counted
 
 # Shuffled rows run upwards for 2 rows on average; a recording that starts again, for many.
 RUN_OF_A_RECORDING = 10
 
 
-def ordered(tracks: Sequence[Track], notes: list[Note]) -> list[Track]:
+def ordered(tracks: Sequence[RawTrajectory], notes: list[Note]) -> list[RawTrajectory]:
     """Return tracks whose times increase strictly.
 
     Rows out of order and exact copies are mended and warned of: nothing is lost. Two different
@@ -27,7 +27,7 @@ def ordered(tracks: Sequence[Track], notes: list[Note]) -> list[Track]:
     DataError
         If one trajectory has two states at one time.
     """
-    result: list[Track] = []
+    result: list[RawTrajectory] = []
     timeless = moved = restarts = copies = 0
     for track in tracks:
         if track.times is None:
@@ -56,7 +56,7 @@ def ordered(tracks: Sequence[Track], notes: list[Note]) -> list[Track]:
     return unique
 
 
-def _blocks(track: Track) -> list[Track]:
+def _blocks(track: RawTrajectory) -> list[RawTrajectory]:
     """Split a track where time starts again; a track that is merely out of order stays whole."""
     assert track.times is not None
     back = np.flatnonzero(np.diff(track.times) < 0) + 1
@@ -71,12 +71,12 @@ def _blocks(track: Track) -> list[Track]:
         if overlap < 0.5 * min(before[1] - before[0], after[1] - after[0]):
             return [track]
     return [
-        Track(f"{track.label}, part {k + 1}", track.times[r], track.states[r])
+        RawTrajectory(f"{track.label}, part {k + 1}", track.times[r], track.states[r])
         for k, r in enumerate(runs)
     ]
 
 
-def _repeats_before(track: Track) -> BoolArray:
+def _repeats_before(track: RawTrajectory) -> BoolArray:
     """Whether each row is an exact copy of the one before it, ``(n,)``."""
     assert track.times is not None
     repeated = np.zeros(len(track.times), dtype=bool)
@@ -97,7 +97,7 @@ def _repeats_before(track: Track) -> BoolArray:
     return repeated
 
 
-def _without_copies(tracks: Sequence[Track]) -> list[Track]:
+def _without_copies(tracks: Sequence[RawTrajectory]) -> list[RawTrajectory]:
     """Leave out trajectories that equal an earlier one in every state and step.
 
     Counted twice, they would make every error bar too small; noise never repeats itself.

@@ -12,7 +12,7 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.cleaning.tracks import Track
+from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Note, counted, listed
 
 # An increment this many times the largest of its eight neighbours, and the usual one, stands out.
@@ -27,8 +27,8 @@ BLOCK = 10  # increments whose median is a scale that no single outlier moves
 
 
 def drop_constant(
-    tracks: Sequence[Track], names: Sequence[str], chosen: bool, notes: list[Note]
-) -> tuple[list[Track], tuple[int, ...]]:
+    tracks: Sequence[RawTrajectory], names: Sequence[str], chosen: bool, notes: list[Note]
+) -> tuple[list[RawTrajectory], tuple[int, ...]]:
     """Leave out states that never change within a trajectory; return tracks and columns kept.
 
     Raises
@@ -62,14 +62,14 @@ def drop_constant(
         )
     )
     return (
-        [Track(t.label, t.times, t.states[:, kept]) for t in tracks],
+        [RawTrajectory(t.label, t.times, t.states[:, kept]) for t in tracks],
         tuple(int(k) for k in kept),
     )
 
 
 def as_logarithms(
-    tracks: Sequence[Track], logged: Sequence[int], names: Sequence[str]
-) -> list[Track]:
+    tracks: Sequence[RawTrajectory], logged: Sequence[int], names: Sequence[str]
+) -> list[RawTrajectory]:
     """Replace some states by their logarithms.
 
     Raises
@@ -89,18 +89,18 @@ def as_logarithms(
                     "logarithm out, or mark these values as missing."
                 )
             states[:, p] = np.log(states[:, p])
-        result.append(Track(track.label, track.times, states))
+        result.append(RawTrajectory(track.label, track.times, states))
     return result
 
 
-def inspect(pieces: Sequence[Track], names: Sequence[str], notes: list[Note]) -> None:
+def inspect(pieces: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]) -> None:
     """Note stalls, spikes, jumps and changes of units."""
     # Numbers whose differences overflow are refused by the fit, with a sentence.
     with np.errstate(over="ignore", invalid="ignore"):
         _inspect(pieces, names, notes)
 
 
-def _inspect(pieces: Sequence[Track], names: Sequence[str], notes: list[Note]) -> None:
+def _inspect(pieces: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]) -> None:
     stalled = sum(int(np.count_nonzero(~np.diff(p.states, axis=0).any(axis=1))) for p in pieces)
     if stalled:
         # Kept: the fit counts them too, and recipe sharp leaves them out by itself.
@@ -182,7 +182,9 @@ def _stands_out(increments: FloatArray, more: int, usual: float) -> BoolArray:
     return np.asarray(np.min(own, axis=0) > STANDS_OUT * np.maximum(np.max(around, axis=0), usual))
 
 
-def _inspect_units(pieces: Sequence[Track], names: Sequence[str], notes: list[Note]) -> None:
+def _inspect_units(
+    pieces: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]
+) -> None:
     for p, name in enumerate(names):
         changes = sum(_changes_of_scale(piece.states[:, p]) for piece in pieces)
         if changes:

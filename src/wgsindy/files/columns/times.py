@@ -21,7 +21,7 @@ EPOCH_UNITS = ("s", "ms", "us", "ns")
 
 @dataclass(frozen=True)
 class Clock:
-    """How times are asked for; see :func:`wgsindy.files.read_.read`."""
+    """How times are asked for; see :func:`wgsindy.files.read_tables.read`."""
 
     unit: str | None = None
     time_unit: str | None = None

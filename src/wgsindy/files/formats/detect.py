@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.failures import extra_needed, told
+from wgsindy.files.failures import as_data_error, extra_needed
 from wgsindy.files.formats.arrays import tables_of_arrays
 from wgsindy.files.formats.frames import is_frame, table_of_frame, tables_of_memory
 from wgsindy.files.formats.text import table_of_text
@@ -111,7 +111,7 @@ def _guarded(
     loader: Callable[[Any, str], list[Table]], source: Any, kind: str, path: Path | None = None
 ) -> list[Table]:
     path = path or Path(source)
-    with told(path, kind):
+    with as_data_error(path, kind):
         return loader(source, path.name)
 
 

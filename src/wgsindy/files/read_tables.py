@@ -12,8 +12,8 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
 from wgsindy.files.cleaning.gaps import pieces_of
 from wgsindy.files.cleaning.order import ordered
+from wgsindy.files.cleaning.raw_trajectories import RawTrajectory, raw_trajectories, require_columns
 from wgsindy.files.cleaning.suspicious import as_logarithms, drop_constant, inspect
-from wgsindy.files.cleaning.tracks import Track, require_columns, tracks_of
 from wgsindy.files.columns.long_tables import widened
 from wgsindy.files.columns.naming import state_names
 from wgsindy.files.columns.roles import Roles, find_roles
@@ -100,7 +100,7 @@ def read(
     )
     if roles.time is None and clock.unit is not None:
         raise DataError(f"unit={unit!r} has no times to convert; dt is used as it is.")
-    tracks = tracks_of(tables, roles, clock, dt, as_list(missing, "missing") or (), notes)
+    tracks = raw_trajectories(tables, roles, clock, dt, as_list(missing, "missing") or (), notes)
     tracks, kept = drop_constant(tracks, roles.states, roles.chosen, notes)
     states_kept = [roles.states[k] for k in kept]
     coordinates, logged = state_names(
@@ -115,7 +115,9 @@ def read(
     return Reading(data, tuple(notes))
 
 
-def _trajectories(pieces: Sequence[Track], dt: float | None, names: Sequence[str]) -> Trajectories:
+def _trajectories(
+    pieces: Sequence[RawTrajectory], dt: float | None, names: Sequence[str]
+) -> Trajectories:
     paths = [piece.states for piece in pieces]
     times = [piece.times for piece in pieces if piece.times is not None]
     if times:

@@ -13,24 +13,24 @@ import numpy as np
 from wgsindy.data.source import Block, Shard
 from wgsindy.data.stream import Stream
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.cleaning.tracks import require_columns
+from wgsindy.files.cleaning.raw_trajectories import require_columns
 from wgsindy.files.columns.naming import state_names
 from wgsindy.files.columns.roles import find_roles
 from wgsindy.files.columns.times import epoch_told, epoch_unit
 from wgsindy.files.formats.detect import expanded, is_zarr
 from wgsindy.files.notes import Note, warn_of
-from wgsindy.files.read_ import as_list, checked_dt, tell_roles
-from wgsindy.files.streaming.array_sheets import (
-    ArraySheet,
+from wgsindy.files.read_tables import as_list, checked_dt, tell_roles
+from wgsindy.files.streaming.arrays import (
+    ArrayTable,
     GivenArray,
     Hdf5Arrays,
     NpyArrays,
     ZarrArrays,
 )
-from wgsindy.files.streaming.dask_sheets import DaskArraySheet, DaskFrameSheet, is_dask
-from wgsindy.files.streaming.parquet_sheets import ParquetSheet
-from wgsindy.files.streaming.sheets import Sheet, Wanted
-from wgsindy.files.streaming.text_sheets import TextSheet
+from wgsindy.files.streaming.dask import DaskArrayTable, DaskFrameTable, is_dask
+from wgsindy.files.streaming.lazy_table import LazyTable, Wanted
+from wgsindy.files.streaming.parquet import ParquetTable
+from wgsindy.files.streaming.text import TextTable
 from wgsindy.files.table import Table
 
 
@@ -108,7 +108,7 @@ def streamed(
     if callable(source):
         if not (states is time is trajectory is None):
             raise DataError("what a function yields has no columns to choose; leave them out.")
-        return Streamed(Stream([FunctionShard(source, checked_dt(dt, []))], names=names))
+        return Streamed(Stream([FunctionSource(source, checked_dt(dt, []))], names=names))
     sheets = _sheets(source)
     notes: list[Note] = []
     first = sheets[0].head()
@@ -159,7 +159,7 @@ def _bytes(path: Path) -> int:
 
 
 @dataclass(frozen=True)
-class FunctionShard:
+class FunctionSource:
     """What a function yields."""
 
     function: Callable[[], Iterable[Any]]
@@ -176,18 +176,18 @@ class FunctionShard:
             yield Block(*block)
 
 
-def _sheets(source: Any) -> list[Sheet]:
+def _sheets(source: Any) -> list[LazyTable]:
     if isinstance(source, (str, os.PathLike)):
         source = [source]
     if is_dask(source):
         return [_dask_sheet(source)]
     if hasattr(source, "shape") and not hasattr(source, "columns"):
-        return [ArraySheet(GivenArray(source), "the array")]
+        return [ArrayTable(GivenArray(source), "the array")]
     if isinstance(source, (list, tuple)) and source:
         if all(isinstance(item, (str, os.PathLike)) for item in source):
             return [_sheet(path) for item in source for path in expanded(item)]
         if all(isinstance(item, np.ndarray) for item in source):
-            return [ArraySheet(GivenArray(item), f"array {k}") for k, item in enumerate(source)]
+            return [ArrayTable(GivenArray(item), f"array {k}") for k, item in enumerate(source)]
     elif isinstance(source, (list, tuple)):
         raise NotEnoughDataError("the list of sources is empty; pass at least one file or array.")
     way_out = (
@@ -198,22 +198,22 @@ def _sheets(source: Any) -> list[Sheet]:
     raise DataError(f"a source of type {type(source).__name__} cannot be streamed; {way_out}.")
 
 
-def _dask_sheet(source: Any) -> Sheet:
+def _dask_sheet(source: Any) -> LazyTable:
     axes = getattr(source, "ndim", 0)
     if hasattr(source, "chunks") and 1 <= axes <= 3:
-        return DaskArraySheet(source, "the array")
+        return DaskArrayTable(source, "the array")
     if hasattr(source, "columns") and axes == 2:
-        return DaskFrameSheet(source, "the data frame")
+        return DaskFrameTable(source, "the data frame")
     raise DataError(
         f"{type(source).__name__} of Dask with {axes} axes cannot be streamed; pass an array "
         "(n, d) or (R, n, d), or a data frame."
     )
 
 
-def _sheet(path: Path) -> Sheet:
+def _sheet(path: Path) -> LazyTable:
     """Choose by the first bytes, not by the name."""
     if is_zarr(path):
-        return ArraySheet(ZarrArrays(path), path.name)
+        return ArrayTable(ZarrArrays(path), path.name)
     try:
         with open(path, "rb") as file:
             magic = file.read(8)
@@ -221,13 +221,13 @@ def _sheet(path: Path) -> Sheet:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{path} cannot be read: {reason}.") from None
     if magic.startswith(b"PAR1"):
-        return ParquetSheet(path)
+        return ParquetTable(path)
     if magic.startswith(b"\x93NUMPY"):
-        return ArraySheet(NpyArrays(path), path.name)
+        return ArrayTable(NpyArrays(path), path.name)
     if magic == b"\x89HDF\r\n\x1a\n":
-        return ArraySheet(Hdf5Arrays(path), path.name)
+        return ArrayTable(Hdf5Arrays(path), path.name)
     if magic.startswith((b"PK", b"\x1f\x8b")):
         raise DataError(
             f"{path} is compressed as a whole and cannot be streamed; unpack it, or use wg.read."
         )
-    return TextSheet(path)
+    return TextTable(path)

@@ -16,27 +16,27 @@ from wgsindy.files.table import Column, Table
 
 
 @dataclass(frozen=True)
-class Track:
+class RawTrajectory:
     """States ``(n, d)`` and times ``(n,)`` of one trajectory; no times means a fixed step."""
 
     label: str
     times: FloatArray | None
     states: FloatArray
 
-    def at(self, rows: IntArray | slice) -> Track:
+    def at(self, rows: IntArray | slice) -> RawTrajectory:
         """Return some rows, in the order given."""
         times = None if self.times is None else self.times[rows]
-        return Track(self.label, times, self.states[rows])
+        return RawTrajectory(self.label, times, self.states[rows])
 
 
-def tracks_of(
+def raw_trajectories(
     tables: Sequence[Table],
     roles: Roles,
     clock: Clock,
     dt: float | None,
     missing: Sequence[float],
     notes: list[Note],
-) -> list[Track]:
+) -> list[RawTrajectory]:
     """Return the tracks of all tables; ids of different tables are different trajectories.
 
     Raises
@@ -44,7 +44,7 @@ def tracks_of(
     DataError
         If a table lacks a column that another one has, or a column cannot be read.
     """
-    tracks: list[Track] = []
+    tracks: list[RawTrajectory] = []
     how = None
     lost_times = lost_ids = 0
     for table in tables:
@@ -61,7 +61,7 @@ def tracks_of(
             lost_times += found.unread
         groups, without = _groups(table, roles.trajectory)
         lost_ids += without
-        whole = Track(table.label, times, states)
+        whole = RawTrajectory(table.label, times, states)
         tracks += [_track(whole, label, rows, roles.time, dt) for label, rows in groups]
     if not tracks:
         raise NotEnoughDataError("no row of the data belongs to a trajectory.")
@@ -71,12 +71,14 @@ def tracks_of(
     return tracks
 
 
-def _track(table: Track, label: str, rows: IntArray, time: str | None, dt: float | None) -> Track:
+def _track(
+    table: RawTrajectory, label: str, rows: IntArray, time: str | None, dt: float | None
+) -> RawTrajectory:
     piece = table.at(rows)
     times = piece.times
     if times is not None and time is not None and dt is not None:
         times = check_dt(times, time, dt, label)
-    return Track(label, times, piece.states)
+    return RawTrajectory(label, times, piece.states)
 
 
 def _groups(table: Table, trajectory: str | None) -> tuple[list[tuple[str, IntArray]], int]:

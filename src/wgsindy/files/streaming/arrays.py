@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from wgsindy.data.source import Block
 from wgsindy.errors import DataError
-from wgsindy.files.failures import extra_needed, told
+from wgsindy.files.failures import as_data_error, extra_needed
 from wgsindy.files.formats.arrays import tables_of_arrays
-from wgsindy.files.streaming.sheets import BLOCK_ROWS, HEAD_ROWS, Wanted
+from wgsindy.files.streaming.lazy_table import BLOCK_ROWS, HEAD_ROWS, Wanted
 from wgsindy.files.table import Table, positional_name
 
-SHARD_BLOCKS = 16  # a file is opened once for so many blocks
+SOURCE_BLOCKS = 16  # a file is opened once for so many blocks
 
 
 class Arrays(Protocol):
@@ -41,7 +41,7 @@ class NpyArrays:
 
     @contextmanager
     def open(self) -> Iterator[Mapping[str, Any]]:
-        with told(self.path, "NPY"):
+        with as_data_error(self.path, "NPY"):
             array = np.load(self.path, mmap_mode="r", allow_pickle=False)
             if array.dtype.names is None:
                 yield {positional_name(0): array}
@@ -68,7 +68,7 @@ class Hdf5Arrays:
                 text = h5py.check_string_dtype(item.dtype) is not None
                 found[name] = item.asstr() if text else item
 
-        with told(self.path, "HDF5"), h5py.File(self.path, "r") as file:
+        with as_data_error(self.path, "HDF5"), h5py.File(self.path, "r") as file:
             file.visititems(collect)
             yield _by_leaf(found, self.path)
 
@@ -85,7 +85,7 @@ class ZarrArrays:
             import zarr
         except ImportError:
             raise extra_needed(self.path.name, "Zarr", "zarr", "arrays") from None
-        with told(self.path, "Zarr"):
+        with as_data_error(self.path, "Zarr"):
             store = zarr.open(str(self.path), mode="r")
             if isinstance(store, zarr.Array):
                 yield {positional_name(0): store}
@@ -117,7 +117,7 @@ def _by_leaf(arrays: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class ArraySheet:
+class ArrayTable:
     """Arrays that are a table: a main one of two or three axes and columns beside it."""
 
     arrays: Arrays
@@ -135,7 +135,7 @@ class ArraySheet:
             )
         return tables[0]
 
-    def shards(self, wanted: Wanted) -> list[ArrayShard]:
+    def shards(self, wanted: Wanted) -> list[ArraySource]:
         with self.arrays.open() as found:
             ranks = {name: int(array.ndim) for name, array in found.items()}
             widest = max(ranks, key=lambda name: ranks[name])
@@ -145,8 +145,8 @@ class ArraySheet:
         axis = 1 if len(shape) == 3 else 0
         rows, step = shape[axis], _block_rows(chunks[axis] if chunks else 1)
         return [
-            ArrayShard(self.arrays, main, wanted, member, step, first, min(first + most, rows))
-            for most in [step * SHARD_BLOCKS]
+            ArraySource(self.arrays, main, wanted, member, step, first, min(first + most, rows))
+            for most in [step * SOURCE_BLOCKS]
             for member in (range(shape[0]) if axis else [None])
             for first in range(0, rows, most)
         ]
@@ -166,7 +166,7 @@ def _block_rows(chunk: int) -> int:
 
 
 @dataclass(frozen=True)
-class ArrayShard:
+class ArraySource:
     """Rows ``first`` to ``last`` of one ``member`` of a stack, or of all there is."""
 
     arrays: Arrays

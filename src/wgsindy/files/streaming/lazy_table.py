@@ -63,7 +63,7 @@ def _since_1970(counts: NDArray[Any], unit: str) -> NDArray[Any]:
     return stamps
 
 
-class Sheet(Protocol):
+class LazyTable(Protocol):
     """One file, store or array."""
 
     def head(self) -> Table:

@@ -13,7 +13,7 @@ from wgsindy.data.source import Block
 from wgsindy.errors import DataError
 from wgsindy.files.formats.arrays import tables_of_arrays
 from wgsindy.files.formats.frames import is_column, table_of_frame
-from wgsindy.files.streaming.sheets import HEAD_ROWS, Wanted
+from wgsindy.files.streaming.lazy_table import HEAD_ROWS, Wanted
 from wgsindy.files.table import Table, positional_name
 
 
@@ -78,7 +78,7 @@ def _tasks(optimized: Any) -> list[Task]:
 
 
 @dataclass(frozen=True)
-class DaskArraySheet:
+class DaskArrayTable:
     """An array ``(n,)``, ``(n, d)`` or ``(R, n, d)``, with chunks cut anywhere."""
 
     array: Any
@@ -93,8 +93,8 @@ class DaskArraySheet:
         few = rows[0] if self.array.ndim == 3 else np.concatenate(rows)
         return tables_of_arrays({positional_name(0): few[:HEAD_ROWS]}, self.label)[0]
 
-    def shards(self, wanted: Wanted) -> list[DaskArrayShard]:
-        return [DaskArrayShard(pieces, wanted) for pieces in self._pieces()]
+    def shards(self, wanted: Wanted) -> list[DaskArraySource]:
+        return [DaskArraySource(pieces, wanted) for pieces in self._pieces()]
 
     def _pieces(self) -> Iterator[Pieces]:
         """Yield where all samples are: trajectory after trajectory, each in order of time."""
@@ -132,7 +132,7 @@ class Pieces:
 
 
 @dataclass(frozen=True)
-class DaskArrayShard:
+class DaskArraySource:
     """One chunk, or one trajectory of it."""
 
     pieces: Pieces
@@ -147,7 +147,7 @@ class DaskArrayShard:
 
 
 @dataclass(frozen=True)
-class DaskFrameSheet:
+class DaskFrameTable:
     """A data frame, partition by partition."""
 
     frame: Any
@@ -167,15 +167,15 @@ class DaskFrameSheet:
                 break
         return table_of_frame(pandas.concat(found).iloc[:HEAD_ROWS], self.label)
 
-    def shards(self, wanted: Wanted) -> list[DaskFrameShard]:
+    def shards(self, wanted: Wanted) -> list[DaskFrameSource]:
         names = list(dict.fromkeys(wanted.columns))
         return [
-            DaskFrameShard(task, wanted) for task in _tasks(self._with_index()[names].optimize())
+            DaskFrameSource(task, wanted) for task in _tasks(self._with_index()[names].optimize())
         ]
 
 
 @dataclass(frozen=True)
-class DaskFrameShard:
+class DaskFrameSource:
     """One partition."""
 
     task: Task
