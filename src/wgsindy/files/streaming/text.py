@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from wgsindy.data.source import Block
 from wgsindy.errors import DataError
-from wgsindy.files.failures import as_data_error
+from wgsindy.files.formats.detect import as_data_error
 from wgsindy.files.formats.dialect import find_dialect
 from wgsindy.files.formats.text import table_of_text
-from wgsindy.files.streaming.lazy_table import Wanted
+from wgsindy.files.streaming.lazy_table import WantedColumns
 from wgsindy.files.table import Table
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class TextTable:
     def head(self) -> Table:
         return table_of_text(self._first_lines(), self.path.name)
 
-    def shards(self, wanted: Wanted) -> list[TextSource]:
+    def sources(self, wanted: WantedColumns) -> list[TextSource]:
         lines = self._first_lines().splitlines(keepends=True)
         there = [k for k, line in enumerate(lines) if line.strip()]
         text = [lines[k].decode("utf-8-sig", "replace").rstrip("\r\n") for k in there]
@@ -82,7 +82,7 @@ class TextTable:
         return content if whole else content[: content.rfind(b"\n") + 1]
 
 
-def _kind(table: Table, name: str, wanted: Wanted) -> Kind:
+def _kind(table: Table, name: str, wanted: WantedColumns) -> Kind:
     held = table.columns[name].dtype.kind
     if held == "O":
         return "text" if name == wanted.trajectory else "stamp"
@@ -108,7 +108,7 @@ class TextSource:
     """
 
     path: Path
-    wanted: Wanted
+    wanted: WantedColumns
     form: Form
     first: int
     last: int
