@@ -241,7 +241,7 @@ def test_an_unexpected_error_is_named_and_not_hidden(
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("the gears are stuck")
 
-    monkeypatch.setattr("wgsindy.files.read", fail)
+    monkeypatch.setattr("wgsindy.files.open_data", fail)
     ended = wgsindy("fit", "mine.csv")
     assert (ended.code, ended.out) == (1, "")
     assert "unexpected RuntimeError: the gears are stuck" in ended.sentence
@@ -257,7 +257,7 @@ def stop(*_: Any, **__: Any) -> None:
 
 
 def test_interruption_is_one_line(wgsindy: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wgsindy.files.read", stop)
+    monkeypatch.setattr("wgsindy.files.open_data", stop)
     assert wgsindy("fit", "mine.csv") == (130, "", "wgsindy: interrupted.\n")
 
 

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import wgsindy.files.streaming.array_sheets as array_sheets
-import wgsindy.files.streaming.parquet_sheets as parquet_sheets
-import wgsindy.files.streaming.text_sheets as text_sheets
+import wgsindy.files.streaming.arrays as streamed_arrays
+import wgsindy.files.streaming.parquet as streamed_parquet
+import wgsindy.files.streaming.text as streamed_text
 from wgsindy import read, stream
 from wgsindy.data.stream import Stream
 from wgsindy.errors import DataError
@@ -33,11 +33,11 @@ DAY = np.datetime64("2024-02-28T23:59:50", "ms")
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let blocks be smaller than these files, so that every kind of cut occurs."""
-    monkeypatch.setattr(text_sheets, "SHARD_BYTES", 61)
-    monkeypatch.setattr(array_sheets, "BLOCK_ROWS", 7)
-    monkeypatch.setattr(array_sheets, "SHARD_BLOCKS", 2)
-    monkeypatch.setattr(parquet_sheets, "BLOCK_ROWS", 7)
-    monkeypatch.setattr(parquet_sheets, "SHARD_ROWS", 11)
+    monkeypatch.setattr(streamed_text, "SOURCE_BYTES", 61)
+    monkeypatch.setattr(streamed_arrays, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(streamed_arrays, "SOURCE_BLOCKS", 2)
+    monkeypatch.setattr(streamed_parquet, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(streamed_parquet, "SOURCE_ROWS", 11)
     return iter(())
 
 

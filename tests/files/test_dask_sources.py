@@ -12,7 +12,7 @@ import dask.dataframe
 import numpy as np
 import pandas as pd
 import pytest
-from test_streams import assert_same
+from alike import assert_same
 
 from wgsindy import stream
 from wgsindy.data.trajectories import Trajectories

@@ -303,7 +303,7 @@ def test_copies_are_dropped_and_contradictions_refused() -> None:
 def test_missing_values_split_and_are_not_filled() -> None:
     x = walk()
     x[50, 0], x[51, 1], x[120, 0] = np.nan, np.inf, np.nan
-    with pytest.warns(MissingValuesWarning, match=r"3 rows with a missing.*; 3 pieces"):
+    with pytest.warns(MissingValuesWarning, match=r"3 rows with a missing.*; 3 trajectories"):
         data = read(x, dt=DT).data
     assert [len(path) for path in data] == [50, 68, 79]
     np.testing.assert_array_equal(data[1], walk()[52:120])
@@ -413,7 +413,7 @@ def test_a_change_of_unit_is_seen_wherever_it_falls() -> None:
 def test_a_file_in_another_unit_is_named() -> None:
     files = [frame(k) for k in range(4)]
     files[2] = files[2].assign(x=files[2].x * 1000)
-    with pytest.warns(MixedUnitsWarning, match=r"1 piece \(first: data frame 2\) with increments"):
+    with pytest.warns(MixedUnitsWarning, match=r"1 trajectory \(first: data frame 2\) with increments"):
         read(files)
     files[2] = frame(2).assign(t=TIMES * 1000)
     with pytest.warns(

@@ -16,8 +16,8 @@ from alike import assert_same
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-import wgsindy.files.streaming.array_sheets as array_sheets
-import wgsindy.files.streaming.text_sheets as text_sheets
+import wgsindy.files.streaming.arrays as streamed_arrays
+import wgsindy.files.streaming.text as streamed_text
 from wgsindy import read, stream
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
@@ -46,9 +46,9 @@ def table(labels: str = "abcde") -> pd.DataFrame:
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let blocks be smaller than these files, so that every kind of cut occurs."""
-    monkeypatch.setattr(text_sheets, "SHARD_BYTES", 97)
-    monkeypatch.setattr(array_sheets, "BLOCK_ROWS", 9)
-    monkeypatch.setattr(array_sheets, "SHARD_BLOCKS", 2)
+    monkeypatch.setattr(streamed_text, "SOURCE_BYTES", 97)
+    monkeypatch.setattr(streamed_arrays, "BLOCK_ROWS", 9)
+    monkeypatch.setattr(streamed_arrays, "SOURCE_BLOCKS", 2)
     return iter(())
 
 
@@ -223,7 +223,7 @@ fresh = itertools.count()
 def test_every_number_of_a_text_comes_back(
     values: list[float], bytes_each: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_sheets, "SHARD_BYTES", bytes_each)
+    monkeypatch.setattr(streamed_text, "SOURCE_BYTES", bytes_each)
     path = tmp_path / f"{next(fresh)}.csv"
     text = "".join(f"{k}.5,{value!r}\n" for k, value in enumerate(values))
     path.write_text("t,p\n" + text, encoding="utf-8")

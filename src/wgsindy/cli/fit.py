@@ -22,7 +22,6 @@ from wgsindy.cli.arguments import (
     separated,
 )
 from wgsindy.cli.console import passes, stage
-from wgsindy.cli.load import gathered, label
 from wgsindy.cli.output import RESULT_FILES, Outcome, as_json, tell, write
 from wgsindy.cli.transform import fitted
 
@@ -125,7 +124,7 @@ def fit(
 
     Example: `wgsindy demo --csv demo.csv && wgsindy fit demo.csv --library poly3`
     """
-    from wgsindy.files import refuse_occupied
+    from wgsindy.files import label_of, open_data, refuse_occupied
     from wgsindy.passes.dask_cluster import as_engine, connected
 
     folder = out or default_folder(data)
@@ -143,16 +142,16 @@ def fit(
         "variable": column(variable),
         "value": column(value),
         "names": separated(names),
-        "missing": missing or (),
+        "missing": missing,
         "gap": gap,
     }
     with stage("reading", shown=shown):
-        found = gathered(data, asked, stream=stream)
+        found = open_data(data, stream=stream, **asked)
     changes = [f"log_{name} = log({name})" for name in separated(log) or ()] + (transform or [])
     with passes("fitting", shown=shown), connected(scheduler) as client:
         outcome = fitted(
             found,
-            source=label(data),
+            source=label_of(data),
             time_unit=known_unit(unit, time_unit),
             changes=changes,
             every=every,
@@ -161,7 +160,7 @@ def fit(
             random_state=seed,
             engine=as_engine(client, threads),
         )
-    files = written(outcome, folder, replaceable, title or f"Fit of {label(data)}", shown=shown)
+    files = written(outcome, folder, replaceable, title or f"Fit of {label_of(data)}", shown=shown)
     if machine:
         typer.echo(json.dumps(as_json(outcome, folder, files), indent=1, allow_nan=False))
     elif shown:

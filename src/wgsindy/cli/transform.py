@@ -1,4 +1,4 @@
-"""A fit of gathered data, in the coordinates asked for, and back."""
+"""A fit of what was read, in the coordinates asked for, and back."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from wgsindy.cli.load import Gathered
 from wgsindy.cli.output import Outcome, Remark
 
 if TYPE_CHECKING:
     from wgsindy.data.dataset import Dataset
+    from wgsindy.files import Reading
     from wgsindy.model.change_of_variables import Change
     from wgsindy.model.generator import Generator
 
 
 def fitted(
-    found: Gathered,
+    found: Reading[Dataset],
     *,
     source: str,
     time_unit: str,
@@ -73,19 +73,18 @@ def _heading(source: str, data: Dataset, every: int) -> str:
     )
 
 
-def remarks(found: Gathered, seen: Sequence[warnings.WarningMessage]) -> tuple[Remark, ...]:
+def remarks(found: Reading[Dataset], seen: Sequence[warnings.WarningMessage]) -> tuple[Remark, ...]:
     """Name what the reading and the fit have to say; of two about the same, the fit's."""
-    from wgsindy.files.notes import WARNING_OF
+    from wgsindy.files.notes import KIND_OF, WARNING_OF
 
-    names: dict[type[Warning], str] = {kind: name for name, kind in WARNING_OF.items()}
     told = {warning.category for warning in seen}
     all_of_them = [
         Remark(note.kind, note.sentence)
         for note in found.notes
         if WARNING_OF.get(note.kind) not in told
     ]
-    for warning in (*found.seen, *seen):
-        name = names.get(warning.category, warning.category.__name__)
+    for warning in seen:
+        name = KIND_OF.get(warning.category) or warning.category.__name__
         all_of_them.append(Remark(name, str(warning.message)))
     return tuple(dict.fromkeys(all_of_them))
 

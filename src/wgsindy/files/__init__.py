@@ -1,29 +1,35 @@
-"""Files in and out: tables and arrays of any kind -> :class:`Trajectories`; results written whole.
+"""Files in and out: tables and arrays of any kind -> data to fit; results written whole.
 
-``read`` is the way in. Each step between a file and trajectories is one module::
+``read`` takes everything into memory and corrects it. The steps between a file and trajectories::
 
-    sources -> text (with dialect) | stores | frames -> Table
-    Table -> roles -> clock -> order -> pieces -> checks -> Trajectories
+    formats (what a file holds) -> Table
+    columns (what each column is) -> cleaning (order, gaps, doubts) -> Trajectories
 
-``stream`` is the way in for what does not fit in memory::
+``stream`` leaves the data where they are and takes them as they are::
 
-    array_sheets | parquet_sheets | text_sheets -> head (Table) -> roles -> shards -> Stream
+    streaming (a LazyTable: first rows, and sources of all rows) -> columns -> Stream
+
+``open_data`` chooses between the two. All of them give a :class:`Reading`: data and notes; only
+``stream``, whose notes become warnings, gives the data alone. No module has the name of a function
+of this package, which it would replace in ``wgsindy.files`` when it is imported.
 """
 
 from wgsindy.files.atomic import csv_text, refuse_occupied, whole_folder, write_atomically
 from wgsindy.files.given import as_dataset
 from wgsindy.files.notes import Note
-from wgsindy.files.read_ import Reading, read
-from wgsindy.files.stream_ import stream
-from wgsindy.files.strict_csv import read_csv
+from wgsindy.files.opening import label_of, open_data
+from wgsindy.files.read_tables import read
+from wgsindy.files.reading import Reading
+from wgsindy.files.stream_tables import stream
 
 __all__ = [
     "Note",
     "Reading",
     "as_dataset",
     "csv_text",
+    "label_of",
+    "open_data",
     "read",
-    "read_csv",
     "refuse_occupied",
     "stream",
     "whole_folder",

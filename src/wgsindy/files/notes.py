@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -60,11 +61,12 @@ WARNING_OF: dict[Kind, type[WgsindyWarning]] = {
     "encoding": EncodingGuessWarning,
     "renamed": RenamedColumnsWarning,
 }
+KIND_OF: dict[type[Warning], Kind] = {warning: kind for kind, warning in WARNING_OF.items()}
 
 
 @dataclass(frozen=True)
 class Note:
-    """One finding: its kind, how many rows, columns or files it concerns, and a sentence."""
+    """One finding: its kind, how many rows, columns, files or warnings it is about, a sentence."""
 
     kind: Kind
     count: int
@@ -78,9 +80,25 @@ def warn_of(notes: Sequence[Note], *, stacklevel: int) -> None:
             warnings.warn(note.sentence, WARNING_OF[note.kind], stacklevel=stacklevel + 1)
 
 
+@contextmanager
+def collecting_warnings(notes: list[Note]) -> Iterator[None]:
+    """Make a note of each warning of this package that is given inside; pass all others on."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        yield
+    for warning in seen:
+        kind = KIND_OF.get(warning.category)
+        if kind is not None:
+            notes.append(Note(kind, 1, str(warning.message)))
+        else:
+            place = warning.filename, warning.lineno
+            warnings.warn_explicit(warning.message, warning.category, *place)
+
+
 def counted(count: int, noun: str) -> str:
-    """Return ``1 row`` or ``2 rows``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """Return ``1 row``, ``2 rows`` or ``2 trajectories``."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"
 
 
 def listed(items: Sequence[str], most: int = 8) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.errors import DataError
+from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.notes import counted, listed
 
 Column = NDArray[Any]  # numbers (NaN is missing), datetime64 (NaT), or objects (text or None)
@@ -26,19 +26,15 @@ class Unread:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of one file, frame or array, before anyone decides what they mean.
+    """Columns of one file, frame or array, before anyone decides what they mean."""
 
-    ``positional`` are columns that never had a name. ``refused`` says why a column cannot be
-    used as numbers; it matters only to who asks for that column.
-    """
-
-    label: str
+    label: str  # what errors and notes call the table
     columns: Mapping[str, Column]
-    positional: frozenset[str] = frozenset()
-    refused: Mapping[str, str] = field(default_factory=dict)
-    unread: Mapping[str, Unread] = field(default_factory=dict)
-    units: Mapping[str, str] = field(default_factory=dict)
-    ragged_rows: int = 0
+    positional: frozenset[str] = frozenset()  # columns that never had a name
+    refused: Mapping[str, str] = field(default_factory=dict)  # why a column gives no numbers
+    unread: Mapping[str, Unread] = field(default_factory=dict)  # fields that are no numbers
+    units: Mapping[str, str] = field(default_factory=dict)  # from a row of units under the names
+    ragged_rows: int = 0  # rows with too few or too many fields
     encoding: str = "utf-8"
     dt: float | None = None  # arrays on disk often carry it beside the states
 
@@ -86,6 +82,15 @@ class Table:
     def size(self) -> str:
         """Return how large the table is, in words."""
         return f"{counted(self.n_rows, 'row')} of {counted(len(self.columns), 'column')}"
+
+
+def require_columns(tables: Sequence[Table]) -> None:
+    """Refuse tables that hold nothing."""
+    for table in tables:
+        if not table.columns or table.n_rows == 0:
+            raise NotEnoughDataError(f"{table.label} is empty: it holds {table.size()}.")
+        if len({len(column) for column in table.columns.values()}) > 1:
+            raise DataError(f"the columns of {table.label} differ in length.")
 
 
 def positional_name(position: int) -> str:

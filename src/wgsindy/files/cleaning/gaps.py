@@ -1,14 +1,15 @@
-"""Tracks -> pieces without holes: split at missing rows and at gaps in time."""
+"""Raw trajectories -> trajectories without holes: split at missing rows and at gaps in time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.cleaning.tracks import Track
+from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Note, counted
 
 # A gap is 5 times the 95th percentile of the steps: 5 even steps; among steps of random samplers
@@ -19,14 +20,26 @@ USUAL_SHARE = 0.95
 MOST_OVER_MEDIAN = float(np.log(1 - USUAL_SHARE) / np.log(0.5))
 
 
+@dataclass
+class _Holes:
+    """What is found on the way through all trajectories."""
+
+    missing: int = 0  # rows that lack a state
+    gaps: int = 0
+    gap_time: float = 0.0  # sum of all gaps
+    alone: int = 0  # samples between two holes
+
+
 def longest_usual_step(steps: FloatArray) -> float:
     """Return the step above which a step is a gap."""
     usual = min(np.quantile(steps, USUAL_SHARE), MOST_OVER_MEDIAN * np.median(steps))
     return GAP_FACTOR * float(usual)
 
 
-def pieces_of(tracks: Sequence[Track], gap: float | None, notes: list[Note]) -> list[Track]:
-    """Split tracks where a state is missing or a step is longer than ``gap``.
+def without_gaps(
+    raw: Sequence[RawTrajectory], gap: float | None, notes: list[Note]
+) -> list[RawTrajectory]:
+    """Split trajectories where a state is missing or a step is longer than ``gap``.
 
     Both are warned of, not refused: the increment over a hole is the one thing that is lost, and
     to fill it in would invent dynamics.
@@ -34,69 +47,80 @@ def pieces_of(tracks: Sequence[Track], gap: float | None, notes: list[Note]) -> 
     Raises
     ------
     NotEnoughDataError
-        If no piece has two samples.
+        If nowhere two samples follow each other.
     """
     if gap is not None and not gap > 0:
         raise DataError(f"gap must be > 0, got {gap}; pass the longest step that is no gap.")
-    pieces: list[Track] = []
-    missing = gaps = alone = 0
-    lost = 0.0
-    for track in tracks:
-        there: BoolArray = np.asarray(np.isfinite(track.states).all(axis=1))
-        missing += int(np.count_nonzero(~there))
-        wide = _gaps(track, gap)
-        gaps += int(np.count_nonzero(wide))
-        if track.times is not None:
-            lost += float(np.diff(track.times)[wide].sum())
-        cut = np.flatnonzero(~there[1:] | ~there[:-1] | wide) + 1
-        for rows in np.split(np.arange(len(there)), cut):
-            if len(rows) >= 2:
-                pieces.append(track.at(rows))
-            else:
-                alone += int(np.count_nonzero(there[rows]))
-    total = sum(len(track.states) for track in tracks)
-    if not pieces:
+    holes = _Holes()
+    found = [whole for trajectory in raw for whole in _split(trajectory, gap, holes)]
+    if not found:
+        total = sum(len(trajectory.states) for trajectory in raw)
         raise NotEnoughDataError(
             f"no two samples follow each other without a hole: of {counted(total, 'row')} "
-            f"{missing} lack a value and there are {counted(gaps, 'gap')}. Choose fewer "
-            "states, or put columns measured at different times into files of their own."
+            f"{holes.missing} lack a value and there are {counted(holes.gaps, 'gap')}. Choose "
+            "fewer states, or put columns measured at different times into files of their own."
         )
-    _tell(notes, len(pieces), missing, gaps, lost, alone)
-    return pieces
+    _note_holes(holes, len(found), notes)
+    return found
 
 
-def _gaps(track: Track, gap: float | None) -> BoolArray:
-    if track.times is None or len(track.times) < 2:
-        return np.zeros(max(len(track.states) - 1, 0), dtype=bool)
-    steps = np.diff(track.times)
-    return steps > (longest_usual_step(steps) if gap is None else gap)
+def _split(trajectory: RawTrajectory, gap: float | None, holes: _Holes) -> list[RawTrajectory]:
+    complete: BoolArray = np.asarray(np.isfinite(trajectory.states).all(axis=1))
+    wide = _gaps(trajectory, gap)
+    if complete.all() and not wide.any() and len(complete) >= 2:
+        return [trajectory]
+    holes.missing += int(np.count_nonzero(~complete))
+    holes.gaps += int(np.count_nonzero(wide))
+    if trajectory.times is not None:
+        holes.gap_time += float(np.diff(trajectory.times)[wide].sum())
+    cut = np.flatnonzero(~complete[1:] | ~complete[:-1] | wide) + 1
+    found = []
+    for rows in np.split(np.arange(len(complete)), cut):
+        if len(rows) >= 2:
+            found.append(trajectory.at(rows))
+        else:
+            holes.alone += int(np.count_nonzero(complete[rows]))
+    return found
 
 
-def _tell(notes: list[Note], pieces: int, missing: int, gaps: int, lost: float, alone: int) -> None:
-    there_are = f"{counted(pieces, 'piece')} in all"
-    if missing:
+def _gaps(trajectory: RawTrajectory, gap: float | None) -> BoolArray:
+    """Whether each step is a gap, ``(n - 1,)``."""
+    if trajectory.times is None or len(trajectory.times) < 2:
+        return np.zeros(max(len(trajectory.states) - 1, 0), dtype=bool)
+    steps = np.diff(trajectory.times)
+    if gap is not None:
+        return np.asarray(steps > gap)
+    if steps.max() <= GAP_FACTOR * steps.min():  # spares the quantile of nearly all trajectories
+        return np.zeros(len(steps), dtype=bool)
+    return np.asarray(steps > longest_usual_step(steps))
+
+
+def _note_holes(holes: _Holes, trajectories: int, notes: list[Note]) -> None:
+    there_are = f"{counted(trajectories, 'trajectory')} in all"
+    if holes.missing:
         notes.append(
             Note(
                 "missing",
-                missing,
-                f"{counted(missing, 'row')} with a missing or infinite state: left out, and "
+                holes.missing,
+                f"{counted(holes.missing, 'row')} with a missing or infinite state: left out, and "
                 f"trajectories split there; {there_are}.",
             )
         )
-    if gaps:
+    if holes.gaps:
         notes.append(
             Note(
                 "gap",
-                gaps,
-                f"{counted(gaps, 'gap')} in time ({lost:.6g} in all): trajectories split there; "
-                f"{there_are}. Pass gap, the longest step that is none, to change this.",
+                holes.gaps,
+                f"{counted(holes.gaps, 'gap')} in time ({holes.gap_time:.6g} in all): trajectories "
+                f"split there; {there_are}. Pass gap, the longest step that is none, to change "
+                "this.",
             )
         )
-    if alone:
+    if holes.alone:
         notes.append(
             Note(
                 "short",
-                alone,
-                f"{counted(alone, 'sample')} without a neighbour: left out.",
+                holes.alone,
+                f"{counted(holes.alone, 'sample')} without a neighbour: left out.",
             )
         )

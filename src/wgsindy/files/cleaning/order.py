@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.cleaning.tracks import Track
+from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Note, counted
 
-# Shuffled rows run upwards for 2 rows on average; a recording that starts again, for many.
-RUN_OF_A_RECORDING = 10
+# Times of shuffled rows increase for 2 rows on average; of an experiment done again, for many.
+FEWEST_ROWS_BETWEEN_RESTARTS = 10
 
 
-def ordered(tracks: Sequence[Track], notes: list[Note]) -> list[Track]:
-    """Return tracks whose times increase strictly.
+@dataclass
+class _Disorder:
+    """What is found on the way through all trajectories, in rows."""
 
-    Rows out of order and exact copies are mended and warned of: nothing is lost. Two different
+    without_time: int = 0
+    restarts: int = 0  # times that time starts again
+    moved: int = 0
+    copies: int = 0
+
+
+def ordered(raw: Sequence[RawTrajectory], notes: list[Note]) -> list[RawTrajectory]:
+    """Return trajectories whose times increase strictly.
+
+    Rows out of order and exact copies are handled and warned of: nothing is lost. Two different
     states at one time are an error: whichever were kept, its increments would be invented.
 
     Raises
@@ -27,125 +38,127 @@ def ordered(tracks: Sequence[Track], notes: list[Note]) -> list[Track]:
     DataError
         If one trajectory has two states at one time.
     """
-    result: list[Track] = []
-    timeless = moved = restarts = copies = 0
-    for track in tracks:
-        if track.times is None:
-            result.append(track)
-            continue
-        there = np.isfinite(track.times)
-        # A row without a time is dropped, not a split: the step around it stays correct.
-        timeless += int(np.count_nonzero(~there))
-        track = track.at(np.flatnonzero(there))
-        blocks = _blocks(track)
-        restarts += len(blocks) - 1
-        for block in blocks:
-            assert block.times is not None
-            order = np.argsort(block.times, kind="stable")
-            repeated = _repeats_before(block.at(order))
-            copies += int(np.count_nonzero(repeated))
-            kept = order[~repeated]
-            # Counted without the copies: a row written twice is not also out of order.
-            moved += int(np.count_nonzero(kept != np.sort(kept)))
-            result.append(block.at(kept))
-    unique = _without_copies(result)
-    whole = len(result) - len(unique)
-    _tell(notes, timeless, restarts, moved, copies, whole)
-    if not any(len(track.states) for track in unique):
+    disorder = _Disorder()
+    found = [one for trajectory in raw for one in _sorted(trajectory, disorder)]
+    unique = _without_copies(found)
+    _note_disorder(disorder, len(found) - len(unique), notes)
+    if not any(len(trajectory.states) for trajectory in unique):
         raise NotEnoughDataError("no row of the data has a time that can be read.")
     return unique
 
 
-def _blocks(track: Track) -> list[Track]:
-    """Split a track where time starts again; a track that is merely out of order stays whole."""
-    assert track.times is not None
-    back = np.flatnonzero(np.diff(track.times) < 0) + 1
-    bounds = [0, *back.tolist(), len(track.times)]
-    if len(back) == 0 or min(b - a for a, b in pairwise(bounds)) < RUN_OF_A_RECORDING:
-        return [track]
-    runs = [slice(a, b) for a, b in pairwise(bounds)]
-    spans = [(track.times[r][0], track.times[r][-1]) for r in runs]
+def _sorted(trajectory: RawTrajectory, disorder: _Disorder) -> list[RawTrajectory]:
+    """Return a trajectory in order: several where time starts again."""
+    if trajectory.times is None or _is_increasing(trajectory.times):
+        return [trajectory]
+    timed = np.isfinite(trajectory.times)
+    # A row without a time is dropped, not a split: the step around it stays correct.
+    disorder.without_time += int(np.count_nonzero(~timed))
+    found = []
+    restarted = _split_at_restarts(trajectory.at(np.flatnonzero(timed)))
+    disorder.restarts += len(restarted) - 1
+    for one in restarted:
+        assert one.times is not None
+        order = np.argsort(one.times, kind="stable")
+        repeated = _repeats_before(one.at(order))
+        disorder.copies += int(np.count_nonzero(repeated))
+        kept = order[~repeated]
+        # Counted without the copies: a row written twice is not also out of order.
+        disorder.moved += int(np.count_nonzero(kept != np.sort(kept)))
+        found.append(one.at(kept))
+    return found
+
+
+def _is_increasing(times: FloatArray) -> bool:
+    """Whether all times are finite and increase strictly."""
+    # A step to or from NaN is NaN, which is not above 0.
+    ends = len(times) > 0 and np.isfinite(times[0]) and np.isfinite(times[-1])
+    return bool(ends and (times[1:] > times[:-1]).all())
+
+
+def _split_at_restarts(trajectory: RawTrajectory) -> list[RawTrajectory]:
+    """Split where time starts again; a trajectory that is merely out of order stays whole."""
+    assert trajectory.times is not None
+    back = np.flatnonzero(np.diff(trajectory.times) < 0) + 1
+    bounds = [0, *back.tolist(), len(trajectory.times)]
+    fewest = min(last - first for first, last in pairwise(bounds))
+    if len(back) == 0 or fewest < FEWEST_ROWS_BETWEEN_RESTARTS:
+        return [trajectory]
+    rows = [slice(first, last) for first, last in pairwise(bounds)]
+    spans = [(trajectory.times[some][0], trajectory.times[some][-1]) for some in rows]
     for before, after in pairwise(spans):
         overlap = min(before[1], after[1]) - max(before[0], after[0])
-        # Late rows overlap a little, parts of a file in the wrong order not at all.
+        # Late rows overlap a little, files joined in the wrong order not at all.
         if overlap < 0.5 * min(before[1] - before[0], after[1] - after[0]):
-            return [track]
+            return [trajectory]
     return [
-        Track(f"{track.label}, part {k + 1}", track.times[r], track.states[r])
-        for k, r in enumerate(runs)
+        RawTrajectory(
+            f"{trajectory.label}, after restart {k}" if k else trajectory.label,
+            trajectory.times[some],
+            trajectory.states[some],
+        )
+        for k, some in enumerate(rows)
     ]
 
 
-def _repeats_before(track: Track) -> BoolArray:
+def _repeats_before(trajectory: RawTrajectory) -> BoolArray:
     """Whether each row is an exact copy of the one before it, ``(n,)``."""
-    assert track.times is not None
-    repeated = np.zeros(len(track.times), dtype=bool)
-    same_time = np.diff(track.times) == 0
+    assert trajectory.times is not None
+    repeated = np.zeros(len(trajectory.times), dtype=bool)
+    same_time = np.diff(trajectory.times) == 0
     if not same_time.any():
         return repeated
-    earlier, later = track.states[:-1], track.states[1:]
+    earlier, later = trajectory.states[:-1], trajectory.states[1:]
     same = ((earlier == later) | (np.isnan(earlier) & np.isnan(later))).all(axis=1)
     clash = np.flatnonzero(same_time & ~same)
     if len(clash):
         raise DataError(
-            f"{track.label} has two different states at one time, {counted(len(clash), 'time')} in "
-            f"all (first at {track.times[clash[0]]:.6g} after the start). If the rows belong to "
-            "several trajectories, name the column that tells them apart with trajectory; if times "
-            "are rounded or a clock was set back, write them with more digits or in UTC."
+            f"{trajectory.label} has two different states at one time, "
+            f"{counted(len(clash), 'time')} in all (first at {trajectory.times[clash[0]]:.6g} "
+            "after the start). If the rows belong to several trajectories, name the column that "
+            "tells them apart with trajectory; if times are rounded or a clock was set back, write "
+            "them with more digits or in UTC."
         )
     repeated[1:] = same_time
     return repeated
 
 
-def _without_copies(tracks: Sequence[Track]) -> list[Track]:
+def _without_copies(raw: Sequence[RawTrajectory]) -> list[RawTrajectory]:
     """Leave out trajectories that equal an earlier one in every state and step.
 
     Counted twice, they would make every error bar too small; noise never repeats itself.
     """
     seen: set[tuple[bytes, bytes]] = set()
     unique = []
-    for track in tracks:
-        steps: FloatArray = np.empty(0) if track.times is None else np.diff(track.times)
-        key = (track.states.tobytes(), steps.tobytes())
-        if len(track.states) < 2 or key not in seen:
-            unique.append(track)
+    for trajectory in raw:
+        times = trajectory.times
+        steps: FloatArray = np.empty(0) if times is None else np.diff(times)
+        key = (trajectory.states.tobytes(), steps.tobytes())
+        if len(trajectory.states) < 2 or key not in seen:
+            unique.append(trajectory)
         seen.add(key)
     return unique
 
 
-def _tell(
-    notes: list[Note], timeless: int, restarts: int, moved: int, copies: int, whole: int
-) -> None:
-    if timeless:
-        notes.append(
-            Note("missing", timeless, f"{counted(timeless, 'row')} without a time: left out.")
+def _note_disorder(disorder: _Disorder, whole_copies: int, notes: list[Note]) -> None:
+    found = disorder
+    if found.without_time:
+        sentence = f"{counted(found.without_time, 'row')} without a time: left out."
+        notes.append(Note("missing", found.without_time, sentence))
+    if found.restarts:
+        sentence = (
+            f"time starts again {counted(found.restarts, 'time')} within a trajectory; a new "
+            "trajectory begins each time."
         )
-    if restarts:
-        notes.append(
-            Note(
-                "restart",
-                restarts,
-                f"time starts again {counted(restarts, 'time')} within a trajectory; a new "
-                "trajectory begins each time.",
-            )
+        notes.append(Note("restart", found.restarts, sentence))
+    if found.moved:
+        sentence = f"{counted(found.moved, 'row')} out of order: sorted by time."
+        notes.append(Note("unsorted", found.moved, sentence))
+    if found.copies:
+        sentence = (
+            f"{counted(found.copies, 'row')} with the time and states of another row: left out."
         )
-    if moved:
-        notes.append(
-            Note("unsorted", moved, f"{counted(moved, 'row')} out of order: sorted by time.")
-        )
-    if copies:
-        notes.append(
-            Note(
-                "duplicate",
-                copies,
-                f"{counted(copies, 'row')} with the time and states of another row: left out.",
-            )
-        )
-    if whole:
-        notes.append(
-            Note(
-                "duplicate",
-                whole,
-                f"copies of whole trajectories, equal in every number: {whole} left out.",
-            )
-        )
+        notes.append(Note("duplicate", found.copies, sentence))
+    if whole_copies:
+        sentence = f"copies of whole trajectories, equal in every number: {whole_copies} left out."
+        notes.append(Note("duplicate", whole_copies, sentence))

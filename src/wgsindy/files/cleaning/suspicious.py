@@ -1,19 +1,20 @@
-"""What states look like that no file format can tell: constant, stalled, spiked, mixed units.
+"""What states look like that no file format can tell: stalled, spiked, in mixed units.
 
-Each is warned of and the data stay as they are (but for constant columns nobody asked for): a
-jump, a stall or a factor of 1000 can be physics, and only the reader of the warning knows.
+Each is warned of and the data stay as they are: a jump, a stall or a factor of 1000 can be physics,
+and only the reader of the warning knows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.cleaning.tracks import Track
-from wgsindy.files.notes import Note, counted, listed
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
+from wgsindy.files.notes import Note, counted
 
 # An increment this many times the largest of its eight neighbours, and the usual one, stands out.
 # Where the noise is large anyway, one of 3 standard deviations has eight neighbours below 1/20 of
@@ -26,82 +27,39 @@ FEWEST_OTHERS = 8  # values that can tell how far values spread
 BLOCK = 10  # increments whose median is a scale that no single outlier moves
 
 
-def drop_constant(
-    tracks: Sequence[Track], names: Sequence[str], chosen: bool, notes: list[Note]
-) -> tuple[list[Track], tuple[int, ...]]:
-    """Leave out states that never change within a trajectory; return tracks and columns kept.
-
-    Raises
-    ------
-    DataError
-        If the caller asked for such a state, or nothing else is left.
-    NotEnoughDataError
-        If no trajectory has two samples.
-    """
-    moves = np.zeros(len(names), dtype=bool)
-    for track in tracks:
-        for p in np.flatnonzero(~moves):
-            there = track.states[np.isfinite(track.states[:, p]), p]
-            moves[p] = len(there) > 0 and bool((there != there[0]).any())
-    if all(len(track.states) < 2 for track in tracks):
-        raise NotEnoughDataError("no trajectory has two rows; an increment needs two samples.")
-    still = [name for name, move in zip(names, moves, strict=True) if not move]
-    if not still:
-        return list(tracks), tuple(range(len(names)))
-    if chosen or not moves.any():
-        raise DataError(
-            f"{listed(still)} never changes within a trajectory, so nothing can be learned about "
-            "it; choose other states."
-        )
-    kept = np.flatnonzero(moves)
-    notes.append(
-        Note(
-            "constant",
-            len(still),
-            f"{listed(still)} never changes within a trajectory and is not taken as a state.",
-        )
-    )
-    return (
-        [Track(t.label, t.times, t.states[:, kept]) for t in tracks],
-        tuple(int(k) for k in kept),
-    )
-
-
-def as_logarithms(
-    tracks: Sequence[Track], logged: Sequence[int], names: Sequence[str]
-) -> list[Track]:
-    """Replace some states by their logarithms.
-
-    Raises
-    ------
-    DataError
-        If such a state is zero or negative somewhere.
-    """
-    result = []
-    for track in tracks:
-        states = track.states.copy()
-        for p in logged:
-            bad = np.flatnonzero(states[:, p] <= 0)
-            if len(bad):
-                raise DataError(
-                    f"{names[p]} of a state that is not positive: {track.label} has "
-                    f"{states[bad[0], p]:g} at row {bad[0]} ({len(bad)} such rows). Leave the "
-                    "logarithm out, or mark these values as missing."
-                )
-            states[:, p] = np.log(states[:, p])
-        result.append(Track(track.label, track.times, states))
-    return result
-
-
-def inspect(pieces: Sequence[Track], names: Sequence[str], notes: list[Note]) -> None:
+def inspect(raw: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]) -> None:
     """Note stalls, spikes, jumps and changes of units."""
     # Numbers whose differences overflow are refused by the fit, with a sentence.
     with np.errstate(over="ignore", invalid="ignore"):
-        _inspect(pieces, names, notes)
+        states = np.concatenate([trajectory.states for trajectory in raw])
+        owner = np.repeat(np.arange(len(raw)), [len(trajectory.states) for trajectory in raw])
+        _note_stalls(states, owner, notes)
+        for p, name in enumerate(names):
+            samples = _note_stand_ins(Samples(states[:, p], owner), name, notes)
+            _note_outliers(samples, name, notes)
+        _note_changes_of_unit(raw, names, notes)
+        _note_other_units(raw, names, notes)
 
 
-def _inspect(pieces: Sequence[Track], names: Sequence[str], notes: list[Note]) -> None:
-    stalled = sum(int(np.count_nonzero(~np.diff(p.states, axis=0).any(axis=1))) for p in pieces)
+@dataclass(frozen=True)
+class Samples:
+    """One coordinate of all trajectories, one after the other, as if they were one array.
+
+    A file may have 100,000 short trajectories, and a call of NumPy for each of them takes longer
+    than all their numbers.
+    """
+
+    values: FloatArray  # (n,)
+    owner: IntArray  # (n,) number of the trajectory, ascending
+
+    def starts_of_increments(self) -> IntArray:
+        """Return the samples that have one after them in the same trajectory, ``(m,)``."""
+        return np.flatnonzero(self.owner[1:] == self.owner[:-1])
+
+
+def _note_stalls(states: FloatArray, owner: IntArray, notes: list[Note]) -> None:
+    same = ~np.diff(states, axis=0).any(axis=1) & (owner[1:] == owner[:-1])
+    stalled = int(np.count_nonzero(same))
     if stalled:
         # Kept: the fit counts them too, and recipe sharp leaves them out by itself.
         notes.append(
@@ -112,37 +70,25 @@ def _inspect(pieces: Sequence[Track], names: Sequence[str], notes: list[Note]) -
                 "sensor, padding, few digits): kept.",
             )
         )
-    for p, name in enumerate(names):
-        _inspect_outliers([piece.states[:, p] for piece in pieces], name, notes)
-    _inspect_units(pieces, names, notes)
 
 
-def _inspect_outliers(paths: Sequence[FloatArray], name: str, notes: list[Note]) -> None:
-    stand_ins = _stand_ins(np.concatenate(paths))
-    count = sum(int(np.count_nonzero(np.isin(path, stand_ins))) for path in paths)
-    if count:
-        values = ", ".join(f"{value:g}" for value in stand_ins)
-        notes.append(
-            Note(
-                "outlier",
-                count,
-                f"{counted(count, 'value')} of {name} at exactly {values}, far from all others: "
-                f"kept. Pass missing=[{values}] if that stands for no value.",
-            )
+def _note_stand_ins(samples: Samples, name: str, notes: list[Note]) -> Samples:
+    """Note numbers that seem to stand for no value; return the other samples."""
+    stand_ins = _stand_ins(samples.values)
+    if not len(stand_ins):
+        return samples
+    found = np.isin(samples.values, stand_ins)
+    count = int(np.count_nonzero(found))
+    values = ", ".join(f"{value:g}" for value in stand_ins)
+    notes.append(
+        Note(
+            "outlier",
+            count,
+            f"{counted(count, 'value')} of {name} at exactly {values}, far from all others: "
+            f"kept. Pass missing=[{values}] if that stands for no value.",
         )
-        paths = [path[~np.isin(path, stand_ins)] for path in paths]
-    usual = float(np.median(np.abs(np.concatenate([np.diff(path) for path in paths]))))
-    odd = [value for path in paths for value in _jumping(path, usual)]
-    if odd:
-        notes.append(
-            Note(
-                "outlier",
-                len(odd),
-                f"{counted(len(odd), 'value')} of {name} more than {STANDS_OUT:g} times farther "
-                f"off than the neighbours (first: {odd[0]:.6g}): kept, but such jumps swamp the "
-                "tensor. Correct or remove what is not real.",
-            )
-        )
+    )
+    return Samples(samples.values[~found], samples.owner[~found])
 
 
 def _stand_ins(values: FloatArray) -> FloatArray:
@@ -161,15 +107,44 @@ def _stand_ins(values: FloatArray) -> FloatArray:
     return np.array(found)
 
 
-def _jumping(path: FloatArray, usual: float) -> list[float]:
-    """Return the values that leave and come back at once, and those that leave for good."""
-    increments = np.diff(path)
-    if len(increments) < 2 * AROUND or usual == 0.0:
-        return []
-    back = np.sign(increments[:-1]) == -np.sign(increments[1:])
-    spike = back & _stands_out(increments, 1, usual)[:-1]
-    jump = _stands_out(increments, 0, usual)
-    return [*path[1:-1][spike].tolist(), *path[1:][jump].tolist()]
+def _note_outliers(samples: Samples, name: str, notes: list[Note]) -> None:
+    odd = _jumping(samples)
+    if len(odd):
+        notes.append(
+            Note(
+                "outlier",
+                len(odd),
+                f"{counted(len(odd), 'value')} of {name} more than {STANDS_OUT:g} times farther "
+                f"off than the neighbours (first: {odd[0]:.6g}): kept, but such jumps swamp the "
+                "tensor. Correct or remove what is not real.",
+            )
+        )
+
+
+def _jumping(samples: Samples) -> FloatArray:
+    """Return values that leave and come back at once, and those that leave for good.
+
+    They are in the order of trajectories, in each of them first those that come back.
+    """
+    starts = samples.starts_of_increments()
+    owner = samples.owner[starts]
+    increments = samples.values[starts + 1] - samples.values[starts]
+    usual = float(np.median(np.abs(increments))) if len(starts) else 0.0
+    if usual == 0.0:
+        return np.empty(0)
+    # Zeros between trajectories, so that none is the neighbour of another one's increment.
+    rank = np.cumsum(np.diff(owner, prepend=owner[:1]) != 0)
+    place = np.arange(len(starts)) + (AROUND + 1) * (rank + 1)
+    apart = np.zeros(place[-1] + AROUND + 2)
+    apart[place] = increments
+    back = np.sign(apart[place]) == -np.sign(apart[place + 1])
+    spike = back & _stands_out(apart, 1, usual)[place]
+    jump = _stands_out(apart, 0, usual)[place]
+    long = (np.bincount(rank) >= 2 * AROUND)[rank]
+    found = np.concatenate([np.flatnonzero(spike & long), np.flatnonzero(jump & long)])
+    comes_back = np.arange(len(found)) < np.count_nonzero(spike & long)
+    order = np.lexsort((found, ~comes_back, rank[found]))
+    return np.asarray(samples.values[starts[found[order]] + 1])
 
 
 def _stands_out(increments: FloatArray, more: int, usual: float) -> BoolArray:
@@ -177,14 +152,17 @@ def _stands_out(increments: FloatArray, more: int, usual: float) -> BoolArray:
     size, n = np.abs(increments), len(increments)
     padded = np.concatenate([np.zeros(AROUND), size, np.zeros(AROUND + more)])
     shifted = [padded[shift : shift + n] for shift in range(2 * AROUND + 1 + more)]
-    own = shifted[AROUND : AROUND + 1 + more]
-    around = shifted[:AROUND] + shifted[AROUND + 1 + more :]
-    return np.asarray(np.min(own, axis=0) > STANDS_OUT * np.maximum(np.max(around, axis=0), usual))
+    own = reduce(np.minimum, shifted[AROUND : AROUND + 1 + more])
+    around = reduce(np.maximum, shifted[:AROUND] + shifted[AROUND + 1 + more :])
+    return np.asarray(own > STANDS_OUT * np.maximum(around, usual))
 
 
-def _inspect_units(pieces: Sequence[Track], names: Sequence[str], notes: list[Note]) -> None:
+def _note_changes_of_unit(
+    raw: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]
+) -> None:
+    long = [trajectory for trajectory in raw if len(trajectory.states) > 3 * BLOCK]
     for p, name in enumerate(names):
-        changes = sum(_changes_of_scale(piece.states[:, p]) for piece in pieces)
+        changes = sum(_changes_of_scale(trajectory.states[:, p]) for trajectory in long)
         if changes:
             notes.append(
                 Note(
@@ -195,29 +173,48 @@ def _inspect_units(pieces: Sequence[Track], names: Sequence[str], notes: list[No
                     "kept. Bring all values to one unit.",
                 )
             )
-    long = [piece for piece in pieces if len(piece.states) > 2 * BLOCK]
-    if len(long) < 2:
-        return
-    if long[0].times is not None:
-        steps = [float(np.median(np.diff(p.times))) for p in long if p.times is not None]
-        _compare("steps in time", np.array(steps), [p.label for p in long], notes)
-    for p, name in enumerate(names):
-        sizes = np.array([np.median(np.abs(np.diff(piece.states[:, p]))) for piece in long])
-        _compare(f"increments of {name}", sizes, [piece.label for piece in long], notes)
 
 
-def _changes_of_scale(path: FloatArray) -> int:
+def _changes_of_scale(values: FloatArray) -> int:
     """Return how often the usual increment changes a hundredfold from one block to the next."""
-    blocks = len(path[1:]) // BLOCK
+    blocks = len(values[1:]) // BLOCK
     if blocks < 3:
         return 0
-    size = np.median(np.abs(np.diff(path)[: blocks * BLOCK]).reshape(blocks, BLOCK), axis=1)
+    size = np.median(np.abs(np.diff(values)[: blocks * BLOCK]).reshape(blocks, BLOCK), axis=1)
     # The block between the two compared may hold the change itself.
     before, after = size[:-2], size[2:]
     moved = (before > 0) & (after > 0)
     ratio = np.divide(after, before, out=np.ones_like(after), where=moved)
     abrupt = (ratio > OTHER_UNIT) | (ratio * OTHER_UNIT < 1)
     return int(np.count_nonzero(np.diff(abrupt.astype(np.int8), prepend=0) == 1))
+
+
+def _note_other_units(
+    raw: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]
+) -> None:
+    """Compare the usual steps and increments of trajectories with each other."""
+    long = [trajectory for trajectory in raw if len(trajectory.states) > 2 * BLOCK]
+    if len(long) < 2:
+        return
+    labels = [trajectory.label for trajectory in long]
+    times = [trajectory.times for trajectory in long if trajectory.times is not None]
+    if times:
+        _compare("steps in time", _usual_changes(times), labels, notes)
+    for p, name in enumerate(names):
+        sizes = _usual_changes([trajectory.states[:, p] for trajectory in long])
+        _compare(f"increments of {name}", sizes, labels, notes)
+
+
+def _usual_changes(series: Sequence[FloatArray]) -> FloatArray:
+    """Return the median of the absolute changes of each series, ``(R,)``."""
+    lengths = np.array([len(values) for values in series])
+    order = np.argsort(lengths, kind="stable")
+    medians = np.empty(len(series))
+    # Those of one length together: a median for each takes ten times as long.
+    for alike in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
+        stacked = np.stack([series[k] for k in alike])
+        medians[alike] = np.median(np.abs(np.diff(stacked, axis=1)), axis=1)
+    return medians
 
 
 def _compare(what: str, sizes: FloatArray, labels: Sequence[str], notes: list[Note]) -> None:
@@ -231,7 +228,7 @@ def _compare(what: str, sizes: FloatArray, labels: Sequence[str], notes: list[No
             Note(
                 "units",
                 len(odd),
-                f"{counted(len(odd), 'piece')} (first: {labels[odd[0]]}) with {what} "
+                f"{counted(len(odd), 'trajectory')} (first: {labels[odd[0]]}) with {what} "
                 f"{sizes[odd[0]] / usual:.3g} times the usual ones, as if in another unit: kept. "
                 "Bring all files to one unit.",
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -84,6 +85,25 @@ def find_roles(
             f"{listed(list(table.columns))}; pass time (the name of that column) or dt."
         )
     return Roles(wanted, clock, id_column, states is not None)
+
+
+def as_list(columns: Any, argument: str) -> Sequence[Any] | None:
+    """Return several columns, or one, as a list."""
+    if isinstance(columns, (str, int, float)):
+        return [columns]  # a single name is a list of one, not of its letters
+    if columns is None:
+        return None
+    try:
+        return list(columns)
+    except TypeError:
+        raise DataError(f"{argument} must be a list, got {columns!r}.") from None
+
+
+def note_roles(roles: Roles, states: Sequence[str], notes: list[Note]) -> None:
+    """Note what the columns were taken for."""
+    time = f"time {roles.time!r}" if roles.time else "no time column"
+    ids = f", trajectories by {roles.trajectory!r}" if roles.trajectory else ""
+    notes.append(Note("choice", len(states), f"states {listed(states)}; {time}{ids}."))
 
 
 def _refuse_two_roles(states: Sequence[str], time: str | None, trajectory: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ EPOCH_UNITS = ("s", "ms", "us", "ns")
 
 @dataclass(frozen=True)
 class Clock:
-    """How times are asked for; see :func:`wgsindy.files.read_.read`."""
+    """How times are asked for; see :func:`wgsindy.files.read`."""
 
     unit: str | None = None
     time_unit: str | None = None
@@ -60,7 +61,7 @@ def times_of(table: Table, name: str, clock: Clock) -> Times:
     given = clock.time_unit or epoch or written_unit(name, table.units)
     if epoch:
         wanted = clock.unit or "s"
-        how = epoch_told(name, epoch, wanted)
+        how = epoch_sentence(name, epoch, wanted)
         return Times(since * (SECONDS[epoch] / SECONDS[wanted]), how)
     if clock.unit is None:
         return Times(since, f"{name!r} is used as it is" + (f", in {given}" if given else ""))
@@ -101,7 +102,7 @@ def _first(column: Column) -> Any:
     return column[there][0] if there.any() else column.dtype.type(0)
 
 
-def epoch_told(name: str, epoch: str, wanted: str) -> str:
+def epoch_sentence(name: str, epoch: str, wanted: str) -> str:
     """Say how a column of counts since 1970 is read."""
     return f"{name!r} counts {epoch} since 1970 and is read in {wanted}"
 
@@ -154,6 +155,24 @@ def _of_timestamps(moments: Column, unread: int, clock: Clock) -> Times:
     unit = clock.unit or "s"
     values = np.where(missing, np.nan, seconds / SECONDS[unit])
     return Times(values, f"timestamps are read in {unit}", unread)
+
+
+def checked_dt(dt: float | None, tables: Sequence[Table]) -> float | None:
+    """Return the sampling interval: the one given, or the one beside the states."""
+    if dt is None:
+        beside = {table.dt for table in tables}
+        if len(beside) > 1:
+            raise DataError(f"the files have different dt ({sorted(map(str, beside))}); pass dt.")
+        dt = beside.pop() if beside else None
+    if dt is None:
+        return None
+    try:
+        number = float(dt)
+    except (TypeError, ValueError):
+        raise DataError(f"dt must be a number, got {dt!r}.") from None
+    if not (np.isfinite(number) and number > 0):
+        raise DataError(f"dt must be > 0, got {dt}; pass the sampling interval.")
+    return number
 
 
 def check_dt(times: FloatArray, name: str, dt: float, label: str) -> FloatArray:

@@ -1,50 +1,51 @@
-"""Rows of a table -> one track a trajectory id, still with missing values and in file order."""
+"""Rows of a table -> one raw trajectory per id, still with missing values and in file order."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.errors import NotEnoughDataError
 from wgsindy.files.columns.roles import Roles
 from wgsindy.files.columns.times import Clock, check_dt, times_of
 from wgsindy.files.notes import Note, counted
-from wgsindy.files.table import Column, Table
+from wgsindy.files.table import Table
 
 
 @dataclass(frozen=True)
-class Track:
+class RawTrajectory:
     """States ``(n, d)`` and times ``(n,)`` of one trajectory; no times means a fixed step."""
 
     label: str
     times: FloatArray | None
     states: FloatArray
 
-    def at(self, rows: IntArray | slice) -> Track:
+    def at(self, rows: IntArray | slice) -> RawTrajectory:
         """Return some rows, in the order given."""
         times = None if self.times is None else self.times[rows]
-        return Track(self.label, times, self.states[rows])
+        return RawTrajectory(self.label, times, self.states[rows])
 
 
-def tracks_of(
+def raw_trajectories(
     tables: Sequence[Table],
     roles: Roles,
     clock: Clock,
     dt: float | None,
     missing: Sequence[float],
     notes: list[Note],
-) -> list[Track]:
-    """Return the tracks of all tables; ids of different tables are different trajectories.
+) -> list[RawTrajectory]:
+    """Return the trajectories of all tables; ids of different tables are different ones.
 
     Raises
     ------
     DataError
         If a table lacks a column that another one has, or a column cannot be read.
     """
-    tracks: list[Track] = []
+    found: list[RawTrajectory] = []
     how = None
     lost_times = lost_ids = 0
     for table in tables:
@@ -56,49 +57,59 @@ def tracks_of(
             states[states == number] = np.nan
         times = None
         if roles.time is not None:
-            found = times_of(table, roles.time, clock)
-            times, how = found.values, found.how
-            lost_times += found.unread
-        groups, without = _groups(table, roles.trajectory)
+            read = times_of(table, roles.time, clock)
+            times, how = read.values, read.how
+            lost_times += read.unread
+        whole = RawTrajectory(table.label, times, states)
+        own, without = _by_id(whole, table, roles.trajectory)
         lost_ids += without
-        whole = Track(table.label, times, states)
-        tracks += [_track(whole, label, rows, roles.time, dt) for label, rows in groups]
-    if not tracks:
+        found += _checked(own, roles.time, dt)
+    if not found:
         raise NotEnoughDataError("no row of the data belongs to a trajectory.")
     if how is not None:
         notes.append(Note("choice", 1, f"time: {how}."))
-    _note_unread(tables, roles, lost_times, lost_ids, notes)
-    return tracks
+    _note_unread(tables, roles, lost_times, notes)
+    _note_lost(tables, lost_ids, notes)
+    return found
 
 
-def _track(table: Track, label: str, rows: IntArray, time: str | None, dt: float | None) -> Track:
-    piece = table.at(rows)
-    times = piece.times
-    if times is not None and time is not None and dt is not None:
-        times = check_dt(times, time, dt, label)
-    return Track(label, times, piece.states)
+def _checked(
+    raw: Sequence[RawTrajectory], time: str | None, dt: float | None
+) -> Iterator[RawTrajectory]:
+    """Make times and ``dt``, if both are given, agree."""
+    for trajectory in raw:
+        if trajectory.times is None or time is None or dt is None:
+            yield trajectory
+        else:
+            times = check_dt(trajectory.times, time, dt, trajectory.label)
+            yield RawTrajectory(trajectory.label, times, trajectory.states)
 
 
-def _groups(table: Table, trajectory: str | None) -> tuple[list[tuple[str, IntArray]], int]:
-    """Return label and rows of each id, in order of appearance, and how many rows have none."""
+def _by_id(
+    whole: RawTrajectory, table: Table, trajectory: str | None
+) -> tuple[list[RawTrajectory], int]:
+    """Split all rows by id, in order of appearance, and count the rows that have none."""
     if trajectory is None:
-        return [(table.label, np.arange(table.n_rows))], 0
-    column: Column = table.columns[trajectory]
-    ids = [None if i is None or i != i else i for i in column.tolist()]
+        return [whole], 0
+    ids = [None if i is None or i != i else i for i in table.columns[trajectory].tolist()]
     number = {key: k for k, key in enumerate(dict.fromkeys(i for i in ids if i is not None))}
     owner = np.array([-1 if i is None else number[i] for i in ids], dtype=np.int64)
     order = np.argsort(owner, kind="stable")
     bounds = np.searchsorted(owner[order], np.arange(len(number) + 1))
-    groups = [
-        (f"{table.label}, {trajectory} {key}", order[bounds[k] : bounds[k + 1]])
-        for key, k in number.items()
+    # Rows are brought together once: to pick them id by id takes ten times as long.
+    together = whole.at(order)
+    found = [
+        RawTrajectory(
+            f"{table.label}, {trajectory} {key}",
+            None if together.times is None else together.times[first:last],
+            together.states[first:last],
+        )
+        for key, (first, last) in zip(number, pairwise(bounds.tolist()), strict=True)
     ]
-    return groups, int(np.count_nonzero(owner < 0))
+    return found, int(np.count_nonzero(owner < 0))
 
 
-def _note_unread(
-    tables: Sequence[Table], roles: Roles, lost_times: int, lost_ids: int, notes: list[Note]
-) -> None:
+def _note_unread(tables: Sequence[Table], roles: Roles, lost_times: int, notes: list[Note]) -> None:
     used = (*roles.states, *([roles.time] if roles.time else []))
     unread = [t.unread[name] for t in tables for name in used if name in t.unread]
     fields = sum(u.count for u in unread) + lost_times
@@ -111,6 +122,9 @@ def _note_unread(
                 f"{counted(fields, 'field')}{such} no number or time: counted as missing.",
             )
         )
+
+
+def _note_lost(tables: Sequence[Table], lost_ids: int, notes: list[Note]) -> None:
     ragged = sum(table.ragged_rows for table in tables)
     if ragged:
         notes.append(
@@ -135,12 +149,3 @@ def _note_unread(
                 "columns may be misread.",
             )
         )
-
-
-def require_columns(tables: Sequence[Table]) -> None:
-    """Refuse tables that hold nothing."""
-    for table in tables:
-        if not table.columns or table.n_rows == 0:
-            raise NotEnoughDataError(f"{table.label} is empty: it holds {table.size()}.")
-        if len({len(column) for column in table.columns.values()}) > 1:
-            raise DataError(f"the columns of {table.label} differ in length.")

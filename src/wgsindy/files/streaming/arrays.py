@@ -10,19 +10,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wgsindy.data.source import Block
 from wgsindy.errors import DataError
-from wgsindy.files.failures import extra_needed, told
 from wgsindy.files.formats.arrays import tables_of_arrays
-from wgsindy.files.streaming.sheets import BLOCK_ROWS, HEAD_ROWS, Wanted
+from wgsindy.files.formats.detect import as_data_error
+from wgsindy.files.formats.stores import open_hdf5, open_zarr
+from wgsindy.files.streaming.lazy_table import BLOCK_ROWS, HEAD_ROWS, WantedColumns
 from wgsindy.files.table import Table, positional_name
 
-SHARD_BLOCKS = 16  # a file is opened once for so many blocks
+SOURCE_BLOCKS = 16  # a file is opened once for so many blocks
 
 
 class Arrays(Protocol):
@@ -34,66 +35,23 @@ class Arrays(Protocol):
 
 
 @dataclass(frozen=True)
-class NpyArrays:
-    """One array, mapped anew for each shard: what was read does not stay in memory."""
+class StoredArrays:
+    """The arrays of a file or store, by the last word of their names."""
 
     path: Path
+    kind: Literal["NPY", "HDF5", "Zarr"]
 
     @contextmanager
     def open(self) -> Iterator[Mapping[str, Any]]:
-        with told(self.path, "NPY"):
-            array = np.load(self.path, mmap_mode="r", allow_pickle=False)
-            if array.dtype.names is None:
-                yield {positional_name(0): array}
+        with as_data_error(self.path, self.kind):
+            if self.kind == "NPY":
+                yield _mapped(self.path)
+            elif self.kind == "HDF5":
+                with open_hdf5(self.path, self.path.name) as found:
+                    yield _by_last_word(found, self.path)
             else:
-                yield {name: array[name] for name in array.dtype.names}
-
-
-@dataclass(frozen=True)
-class Hdf5Arrays:
-    """The datasets of an HDF5 file, by the last part of their names."""
-
-    path: Path
-
-    @contextmanager
-    def open(self) -> Iterator[Mapping[str, Any]]:
-        try:
-            import h5py
-        except ImportError:
-            raise extra_needed(self.path.name, "HDF5", "h5py", "arrays") from None
-        found: dict[str, Any] = {}
-
-        def collect(name: str, item: Any) -> None:
-            if isinstance(item, h5py.Dataset):
-                text = h5py.check_string_dtype(item.dtype) is not None
-                found[name] = item.asstr() if text else item
-
-        with told(self.path, "HDF5"), h5py.File(self.path, "r") as file:
-            file.visititems(collect)
-            yield _by_leaf(found, self.path)
-
-
-@dataclass(frozen=True)
-class ZarrArrays:
-    """The arrays of a Zarr store, by the last part of their names."""
-
-    path: Path
-
-    @contextmanager
-    def open(self) -> Iterator[Mapping[str, Any]]:
-        try:
-            import zarr
-        except ImportError:
-            raise extra_needed(self.path.name, "Zarr", "zarr", "arrays") from None
-        with told(self.path, "Zarr"):
-            store = zarr.open(str(self.path), mode="r")
-            if isinstance(store, zarr.Array):
-                yield {positional_name(0): store}
-            else:
-                # A folder lists its files in any order.
-                members = sorted(store.members(max_depth=None), key=lambda member: member[0])
-                arrays = {name: item for name, item in members if isinstance(item, zarr.Array)}
-                yield _by_leaf(arrays, self.path)
+                with open_zarr(self.path, self.path.name) as found:
+                    yield _by_last_word(dict(sorted(found.items())), self.path)
 
 
 @dataclass(frozen=True)
@@ -106,7 +64,15 @@ class GivenArray:
         return nullcontext({positional_name(0): self.array})
 
 
-def _by_leaf(arrays: Mapping[str, Any], path: Path) -> dict[str, Any]:
+def _mapped(path: Path) -> dict[str, Any]:
+    """Map an NPY file anew for each source: what was read does not stay in memory."""
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if array.dtype.names is None:
+        return {positional_name(0): array}
+    return {name: array[name] for name in array.dtype.names}
+
+
+def _by_last_word(arrays: Mapping[str, Any], path: Path) -> dict[str, Any]:
     found = {name.rsplit("/", 1)[-1]: array for name, array in arrays.items()}
     if len(found) != len(arrays):
         raise DataError(
@@ -117,7 +83,7 @@ def _by_leaf(arrays: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class ArraySheet:
+class ArrayTable:
     """Arrays that are a table: a main one of two or three axes and columns beside it."""
 
     arrays: Arrays
@@ -135,7 +101,7 @@ class ArraySheet:
             )
         return tables[0]
 
-    def shards(self, wanted: Wanted) -> list[ArrayShard]:
+    def sources(self, wanted: WantedColumns) -> list[ArraySource]:
         with self.arrays.open() as found:
             ranks = {name: int(array.ndim) for name, array in found.items()}
             widest = max(ranks, key=lambda name: ranks[name])
@@ -144,10 +110,10 @@ class ArraySheet:
             shape, chunks = array.shape, getattr(array, "chunks", None)
         axis = 1 if len(shape) == 3 else 0
         rows, step = shape[axis], _block_rows(chunks[axis] if chunks else 1)
+        most = step * SOURCE_BLOCKS
         return [
-            ArrayShard(self.arrays, main, wanted, member, step, first, min(first + most, rows))
-            for most in [step * SHARD_BLOCKS]
-            for member in (range(shape[0]) if axis else [None])
+            ArraySource(self.arrays, main, wanted, number, step, first, min(first + most, rows))
+            for number in (range(shape[0]) if axis else [None])
             for first in range(0, rows, most)
         ]
 
@@ -166,16 +132,16 @@ def _block_rows(chunk: int) -> int:
 
 
 @dataclass(frozen=True)
-class ArrayShard:
-    """Rows ``first`` to ``last`` of one ``member`` of a stack, or of all there is."""
+class ArraySource:
+    """A range of rows of one trajectory of a stack, or of all there is."""
 
     arrays: Arrays
-    main: str | None
-    wanted: Wanted
-    member: int | None
-    step: int
+    main: str | None  # name of the array of two or three axes, if there is one
+    wanted: WantedColumns
+    number: int | None  # of the trajectory in a stack
+    step: int  # rows of a block
     first: int
-    last: int
+    last: int  # not included
 
     def blocks(self) -> Iterator[Block]:
         with self.arrays.open() as found:
@@ -188,14 +154,13 @@ class ArrayShard:
         if self.main is not None:
             matrix = self._read(found[self.main], rows)
             columns = {positional_name(k): matrix[:, k] for k in range(matrix.shape[1])}
-        whole = wanted.states == tuple(columns)
+        states = matrix if wanted.states == tuple(columns) else None
         for name in wanted.columns:
             if name not in columns:
                 columns[name] = self._read(found[name], rows)
-        block = wanted.beside(matrix, columns) if whole else wanted.block(columns)
-        return block._replace(group=(block.group, self.member))
+        return wanted.block(columns, states=states, number=self.number)
 
     def _read(self, array: Any, rows: slice) -> NDArray[Any]:
-        if self.member is not None and array.ndim > 1:
-            return np.asarray(array[self.member, rows])
+        if self.number is not None and array.ndim > 1:
+            return np.asarray(array[self.number, rows])
         return np.asarray(array[rows])

@@ -5,65 +5,57 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from wgsindy.data.source import Block
-from wgsindy.files.failures import extra_needed, told
+from wgsindy.files.formats.detect import as_data_error
 from wgsindy.files.formats.frames import table_of_frame
-from wgsindy.files.streaming.sheets import BLOCK_ROWS, HEAD_ROWS, Wanted
+from wgsindy.files.formats.stores import open_parquet
+from wgsindy.files.streaming.lazy_table import BLOCK_ROWS, HEAD_ROWS, WantedColumns
 from wgsindy.files.table import Table
 
-BUFFER = 2**20  # bytes of a column held at a time: row groups may be large
-SHARD_ROWS = 2**20  # the index of all row groups is read anew for so many rows
-
-
-def _opened(path: Path) -> Any:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise extra_needed(path.name, "Parquet", "pyarrow", "parquet") from None
-    return pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER)
+SOURCE_ROWS = 2**20  # the index of all row groups is read anew for so many rows
 
 
 @dataclass(frozen=True)
-class ParquetSheet:
+class ParquetTable:
     """One Parquet file."""
 
     path: Path
 
     def head(self) -> Table:
-        with told(self.path, "Parquet"), _opened(self.path) as file:
+        name = self.path.name
+        with as_data_error(self.path, "Parquet"), open_parquet(self.path, name) as file:
             import pyarrow
 
             first = next(file.iter_batches(HEAD_ROWS), None)
             few = pyarrow.Table.from_batches([] if first is None else [first], file.schema_arrow)
-            return table_of_frame(few, self.path.name)
+            return table_of_frame(few, name)
 
-    def shards(self, wanted: Wanted) -> list[ParquetShard]:
-        with told(self.path, "Parquet"), _opened(self.path) as file:
+    def sources(self, wanted: WantedColumns) -> list[ParquetSource]:
+        with as_data_error(self.path, "Parquet"), open_parquet(self.path, self.path.name) as file:
             footer = file.metadata
             rows = [footer.row_group(group).num_rows for group in range(footer.num_row_groups)]
-        shards, first, held = [], 0, 0
+        sources, first, held = [], 0, 0
         for group, count in enumerate(rows):
             held += count
-            if held >= SHARD_ROWS or group == len(rows) - 1:
-                shards.append(ParquetShard(self.path, wanted, first, group + 1))
+            if held >= SOURCE_ROWS or group == len(rows) - 1:
+                sources.append(ParquetSource(self.path, wanted, first, group + 1))
                 first, held = group + 1, 0
-        return shards
+        return sources
 
 
 @dataclass(frozen=True)
-class ParquetShard:
+class ParquetSource:
     """The row groups ``first`` to ``last`` (not included)."""
 
     path: Path
-    wanted: Wanted
+    wanted: WantedColumns
     first: int
     last: int
 
     def blocks(self) -> Iterator[Block]:
         names, groups = list(self.wanted.columns), range(self.first, self.last)
-        with told(self.path, "Parquet"), _opened(self.path) as file:
+        with as_data_error(self.path, "Parquet"), open_parquet(self.path, self.path.name) as file:
             for batch in file.iter_batches(
                 BLOCK_ROWS, row_groups=[*groups], columns=names, use_threads=False
             ):

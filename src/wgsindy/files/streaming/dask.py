@@ -13,7 +13,7 @@ from wgsindy.data.source import Block
 from wgsindy.errors import DataError
 from wgsindy.files.formats.arrays import tables_of_arrays
 from wgsindy.files.formats.frames import is_column, table_of_frame
-from wgsindy.files.streaming.sheets import HEAD_ROWS, Wanted
+from wgsindy.files.streaming.lazy_table import HEAD_ROWS, WantedColumns
 from wgsindy.files.table import Table, positional_name
 
 
@@ -78,7 +78,7 @@ def _tasks(optimized: Any) -> list[Task]:
 
 
 @dataclass(frozen=True)
-class DaskArraySheet:
+class DaskArrayTable:
     """An array ``(n,)``, ``(n, d)`` or ``(R, n, d)``, with chunks cut anywhere."""
 
     array: Any
@@ -86,17 +86,17 @@ class DaskArraySheet:
 
     def head(self) -> Table:
         rows: list[NDArray[Any]] = []
-        for pieces in self._pieces():
-            rows += pieces.read()
-            if sum(map(len, rows)) >= HEAD_ROWS or len(pieces.members) > 1:
+        for chunk in self._chunks():
+            rows += chunk.read()
+            if sum(map(len, rows)) >= HEAD_ROWS or len(chunk.trajectories) > 1:
                 break
         few = rows[0] if self.array.ndim == 3 else np.concatenate(rows)
         return tables_of_arrays({positional_name(0): few[:HEAD_ROWS]}, self.label)[0]
 
-    def shards(self, wanted: Wanted) -> list[DaskArrayShard]:
-        return [DaskArrayShard(pieces, wanted) for pieces in self._pieces()]
+    def sources(self, wanted: WantedColumns) -> list[DaskArraySource]:
+        return [DaskArraySource(chunk, wanted) for chunk in self._chunks()]
 
-    def _pieces(self) -> Iterator[Pieces]:
+    def _chunks(self) -> Iterator[DaskChunk]:
         """Yield where all samples are: trajectory after trajectory, each in order of time."""
         import dask
 
@@ -104,50 +104,51 @@ class DaskArraySheet:
         whole = self.array.rechunk({last: -1}) if last else self.array
         tasks = _tasks(dask.optimize(whole)[0])
         if last < 2:
-            yield from (Pieces(task, (0,), None) for task in tasks)
+            yield from (DaskChunk(task, (0,), None) for task in tasks)
             return
-        along, stack = whole.numblocks[1], 0
+        along, before = whole.numblocks[1], 0
         for row, count in enumerate(whole.chunks[0]):
-            blocks = tasks[row * along : (row + 1) * along]
+            same_trajectories = tasks[row * along : (row + 1) * along]
             # A chunk of whole trajectories is computed once, others once for each of theirs.
-            members = [tuple(range(count))] if along == 1 else [(k,) for k in range(count)]
-            yield from (Pieces(task, some, stack) for some in members for task in blocks)
-            stack += count
+            wanted = [tuple(range(count))] if along == 1 else [(k,) for k in range(count)]
+            for some in wanted:
+                yield from (DaskChunk(task, some, before) for task in same_trajectories)
+            before += count
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """Some ``members`` of a chunk, whose first one is number ``stack`` of all; None if no stack."""
+class DaskChunk:
+    """Some ``trajectories`` of a chunk."""
 
     task: Task
-    members: tuple[int, ...]
-    stack: int | None
+    trajectories: tuple[int, ...]  # their numbers within the chunk
+    before: int | None  # trajectories of a stack in front of this chunk; None if there is no stack
 
     def read(self) -> list[NDArray[Any]]:
-        """Return ``(n, d)`` samples of each member."""
+        """Return the samples ``(n, d)`` of each trajectory."""
         chunk = np.asarray(self.task.compute())
-        if self.stack is None:
+        if self.before is None:
             return [chunk if chunk.ndim > 1 else chunk[:, None]]
-        return [chunk[member] for member in self.members]
+        return [chunk[number] for number in self.trajectories]
 
 
 @dataclass(frozen=True)
-class DaskArrayShard:
+class DaskArraySource:
     """One chunk, or one trajectory of it."""
 
-    pieces: Pieces
-    wanted: Wanted
+    chunk: DaskChunk
+    wanted: WantedColumns
 
     def blocks(self) -> Iterator[Block]:
-        for member, rows in zip(self.pieces.members, self.pieces.read(), strict=True):
+        before = self.chunk.before
+        for within, rows in zip(self.chunk.trajectories, self.chunk.read(), strict=True):
             columns = {positional_name(k): rows[:, k] for k in range(rows.shape[1])}
-            block = self.wanted.block(columns)
-            number = None if self.pieces.stack is None else self.pieces.stack + member
-            yield block._replace(group=(block.group, number))
+            number = None if before is None else before + within
+            yield self.wanted.block(columns, number=number)
 
 
 @dataclass(frozen=True)
-class DaskFrameSheet:
+class DaskFrameTable:
     """A data frame, partition by partition."""
 
     frame: Any
@@ -167,19 +168,18 @@ class DaskFrameSheet:
                 break
         return table_of_frame(pandas.concat(found).iloc[:HEAD_ROWS], self.label)
 
-    def shards(self, wanted: Wanted) -> list[DaskFrameShard]:
+    def sources(self, wanted: WantedColumns) -> list[DaskFrameSource]:
         names = list(dict.fromkeys(wanted.columns))
-        return [
-            DaskFrameShard(task, wanted) for task in _tasks(self._with_index()[names].optimize())
-        ]
+        tasks = _tasks(self._with_index()[names].optimize())
+        return [DaskFrameSource(task, wanted) for task in tasks]
 
 
 @dataclass(frozen=True)
-class DaskFrameShard:
+class DaskFrameSource:
     """One partition."""
 
     task: Task
-    wanted: Wanted
+    wanted: WantedColumns
 
     def blocks(self) -> Iterator[Block]:
         frame = self.task.compute()

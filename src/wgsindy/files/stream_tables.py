@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,26 +11,20 @@ import numpy as np
 
 from wgsindy.data.source import Block, Shard
 from wgsindy.data.stream import Stream
-from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.cleaning.tracks import require_columns
+from wgsindy.errors import DataError
 from wgsindy.files.columns.naming import state_names
-from wgsindy.files.columns.roles import find_roles
-from wgsindy.files.columns.times import epoch_told, epoch_unit
-from wgsindy.files.formats.detect import expanded, is_zarr
-from wgsindy.files.notes import Note, warn_of
-from wgsindy.files.read_ import as_list, checked_dt, tell_roles
-from wgsindy.files.streaming.array_sheets import (
-    ArraySheet,
-    GivenArray,
-    Hdf5Arrays,
-    NpyArrays,
-    ZarrArrays,
-)
-from wgsindy.files.streaming.dask_sheets import DaskArraySheet, DaskFrameSheet, is_dask
-from wgsindy.files.streaming.parquet_sheets import ParquetSheet
-from wgsindy.files.streaming.sheets import Sheet, Wanted
-from wgsindy.files.streaming.text_sheets import TextSheet
-from wgsindy.files.table import Table
+from wgsindy.files.columns.roles import as_list, find_roles, note_roles
+from wgsindy.files.columns.times import checked_dt, epoch_sentence, epoch_unit
+from wgsindy.files.formats.detect import format_of
+from wgsindy.files.formats.loading import paths_of
+from wgsindy.files.notes import Note, collecting_warnings, warn_of
+from wgsindy.files.reading import Reading
+from wgsindy.files.streaming.arrays import ArrayTable, GivenArray, StoredArrays
+from wgsindy.files.streaming.dask import DaskArrayTable, DaskFrameTable, is_dask
+from wgsindy.files.streaming.lazy_table import LazyTable, WantedColumns
+from wgsindy.files.streaming.parquet import ParquetTable
+from wgsindy.files.streaming.text import TextTable
+from wgsindy.files.table import Table, require_columns
 
 
 def stream(
@@ -43,12 +36,12 @@ def stream(
     dt: float | None = None,
     names: Sequence[str] | None = None,
 ) -> Stream:
-    """Describe sample paths that stay where they are; a fit reads them piece by piece.
+    """Describe trajectories that stay where they are; a fit reads them block by block.
 
-    Memory does not grow with the number of samples. Nothing is mended, as :func:`wgsindy.read`
-    would: rows are in order, trajectory after trajectory, and every value is there. Times are used
-    as they are; steps between timestamps, or counts since 1970, are in seconds. All is read once
-    to be checked.
+    Memory does not grow with the number of samples. Nothing is corrected, as :func:`wgsindy.read`
+    would: rows must be in order, trajectory after trajectory, and every value must be there. Times
+    are used as they are; steps between timestamps, or counts since 1970, are in seconds. All is
+    read once to be checked.
 
     Parameters
     ----------
@@ -80,20 +73,14 @@ def stream(
     >>> stream(lambda: (walk[k : k + 7] for k in range(0, 1000, 7)), dt=0.1, names=["p", "q"])
     Stream(1 x (p, q), 999 increments, mean dt = 0.1)
     """
-    found = streamed(source, states=states, time=time, trajectory=trajectory, dt=dt, names=names)
+    found = stream_reading(
+        source, states=states, time=time, trajectory=trajectory, dt=dt, names=names
+    )
     warn_of(found.notes, stacklevel=2)
     return found.data
 
 
-@dataclass(frozen=True)
-class Streamed:
-    """A stream, and what was found on the way to it."""
-
-    data: Stream
-    notes: tuple[Note, ...] = ()
-
-
-def streamed(
+def stream_reading(
     source: Any,
     *,
     states: str | int | Sequence[str | int] | None = None,
@@ -101,17 +88,17 @@ def streamed(
     trajectory: str | int | None = None,
     dt: float | None = None,
     names: Sequence[str] | None = None,
-) -> Streamed:
-    """Do what :func:`stream` does, with notes instead of their warnings."""
+) -> Reading[Stream]:
+    """Do what :func:`stream` does, with notes instead of warnings."""
     if time is not None and dt is not None:
         raise DataError(f"the step is needed once: pass time={time!r} or dt={dt}, not both.")
+    notes: list[Note] = []
     if callable(source):
         if not (states is time is trajectory is None):
             raise DataError("what a function yields has no columns to choose; leave them out.")
-        return Streamed(Stream([FunctionShard(source, checked_dt(dt, []))], names=names))
-    sheets = _sheets(source)
-    notes: list[Note] = []
-    first = sheets[0].head()
+        return _reading([FunctionSource(source, checked_dt(dt, []))], names, notes)
+    tables = _lazy_tables(source)
+    first = tables[0].head()
     require_columns([first])
     dt = checked_dt(dt, [first])
     roles = find_roles(
@@ -123,43 +110,46 @@ def streamed(
         notes=notes,
     )
     coordinates, _ = state_names(first, roles.states, names, (), notes)
-    tell_roles(roles, roles.states, notes)
+    note_roles(roles, roles.states, notes)
     clock = roles.time if dt is None else None
-    epoch = _epoch(first, clock, notes)
-    shards: list[Shard] = []
-    for group, sheet in enumerate(sheets):
-        wanted = Wanted(roles.states, clock, roles.trajectory, dt, group, epoch)
-        table = sheet.head() if group else first
-        for name in wanted.columns:
-            table.resolve(name)
-        shards += sheet.shards(wanted)
-    return Streamed(Stream(shards, names=coordinates), tuple(notes))
+    wanted = WantedColumns(
+        roles.states, clock, roles.trajectory, dt, file=0, epoch=_epoch(first, clock, notes)
+    )
+    return _reading(_sources(tables, wanted), coordinates, notes)
+
+
+def _reading(
+    sources: Sequence[Shard], names: Sequence[str] | None, notes: list[Note]
+) -> Reading[Stream]:
+    with collecting_warnings(notes):
+        data = Stream(sources, names=names)
+    return Reading(data, tuple(notes))
 
 
 def _epoch(table: Table, clock: str | None, notes: list[Note]) -> str | None:
-    """Unit of times that count since 1970 and are no timestamps yet."""
+    """Return the unit of times that count since 1970 and are no timestamps yet."""
     if clock is None or table.columns[clock].dtype.kind not in "iuf":
         return None
     found = epoch_unit(table.columns[clock])
     if found is not None:
-        notes.append(Note("choice", 1, f"time: {epoch_told(clock, found, 's')}."))
+        notes.append(Note("choice", 1, f"time: {epoch_sentence(clock, found, 's')}."))
     return found
 
 
-def bytes_on_disk(sources: Sequence[str]) -> int:
-    """Bytes of all files of paths and globs; what is not there has none."""
-    files = (path for item in sources for path in expanded(item))
-    return sum(_bytes(path) for path in files)
-
-
-def _bytes(path: Path) -> int:
-    if path.is_dir():  # a Zarr store
-        return sum(_bytes(inner) for inner in path.iterdir())
-    return path.stat().st_size if path.exists() else 0
+def _sources(tables: Sequence[LazyTable], wanted: WantedColumns) -> list[Shard]:
+    """Return where all rows are; a table that lacks a column is refused."""
+    sources: list[Shard] = []
+    for number, table in enumerate(tables):
+        if number:  # in the first one they were found
+            head = table.head()
+            for name in wanted.columns:
+                head.resolve(name)
+        sources += table.sources(replace(wanted, file=number))
+    return sources
 
 
 @dataclass(frozen=True)
-class FunctionShard:
+class FunctionSource:
     """What a function yields."""
 
     function: Callable[[], Iterable[Any]]
@@ -176,20 +166,16 @@ class FunctionShard:
             yield Block(*block)
 
 
-def _sheets(source: Any) -> list[Sheet]:
-    if isinstance(source, (str, os.PathLike)):
-        source = [source]
+def _lazy_tables(source: Any) -> list[LazyTable]:
     if is_dask(source):
-        return [_dask_sheet(source)]
+        return [_dask_table(source)]
     if hasattr(source, "shape") and not hasattr(source, "columns"):
-        return [ArraySheet(GivenArray(source), "the array")]
-    if isinstance(source, (list, tuple)) and source:
-        if all(isinstance(item, (str, os.PathLike)) for item in source):
-            return [_sheet(path) for item in source for path in expanded(item)]
-        if all(isinstance(item, np.ndarray) for item in source):
-            return [ArraySheet(GivenArray(item), f"array {k}") for k, item in enumerate(source)]
-    elif isinstance(source, (list, tuple)):
-        raise NotEnoughDataError("the list of sources is empty; pass at least one file or array.")
+        return [ArrayTable(GivenArray(source), "the array")]
+    paths = paths_of(source)
+    if paths is not None:
+        return [_file_table(path) for path in paths]
+    if isinstance(source, (list, tuple)) and all(isinstance(item, np.ndarray) for item in source):
+        return [ArrayTable(GivenArray(item), f"array {k}") for k, item in enumerate(source)]
     way_out = (
         "an iterator can be read only once: pass a function that returns a new one"
         if isinstance(source, Iterator)
@@ -198,36 +184,26 @@ def _sheets(source: Any) -> list[Sheet]:
     raise DataError(f"a source of type {type(source).__name__} cannot be streamed; {way_out}.")
 
 
-def _dask_sheet(source: Any) -> Sheet:
+def _dask_table(source: Any) -> LazyTable:
     axes = getattr(source, "ndim", 0)
     if hasattr(source, "chunks") and 1 <= axes <= 3:
-        return DaskArraySheet(source, "the array")
+        return DaskArrayTable(source, "the array")
     if hasattr(source, "columns") and axes == 2:
-        return DaskFrameSheet(source, "the data frame")
+        return DaskFrameTable(source, "the data frame")
     raise DataError(
         f"{type(source).__name__} of Dask with {axes} axes cannot be streamed; pass an array "
         "(n, d) or (R, n, d), or a data frame."
     )
 
 
-def _sheet(path: Path) -> Sheet:
-    """Choose by the first bytes, not by the name."""
-    if is_zarr(path):
-        return ArraySheet(ZarrArrays(path), path.name)
-    try:
-        with open(path, "rb") as file:
-            magic = file.read(8)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"{path} cannot be read: {reason}.") from None
-    if magic.startswith(b"PAR1"):
-        return ParquetSheet(path)
-    if magic.startswith(b"\x93NUMPY"):
-        return ArraySheet(NpyArrays(path), path.name)
-    if magic == b"\x89HDF\r\n\x1a\n":
-        return ArraySheet(Hdf5Arrays(path), path.name)
-    if magic.startswith((b"PK", b"\x1f\x8b")):
-        raise DataError(
-            f"{path} is compressed as a whole and cannot be streamed; unpack it, or use wg.read."
-        )
-    return TextSheet(path)
+def _file_table(path: Path) -> LazyTable:
+    kind = format_of(path)
+    if kind == "Parquet":
+        return ParquetTable(path)
+    if kind == "NPY" or kind == "HDF5" or kind == "Zarr":
+        return ArrayTable(StoredArrays(path, kind), path.name)
+    if kind == "text":
+        return TextTable(path)
+    raise DataError(
+        f"{path} is compressed as a whole and cannot be streamed; unpack it, or use wg.read."
+    )

@@ -1,4 +1,4 @@
-"""What streaming asks of a file: its first rows, and shards of the columns that matter."""
+"""What streaming asks of a file: its first rows, and sources of the columns that matter."""
 
 from __future__ import annotations
 
@@ -18,35 +18,40 @@ BLOCK_ROWS = 65_536
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Names of columns; without ``time`` the step is ``dt``. ``group`` tells files apart.
-
-    ``epoch`` is the unit of times that count since 1970, if they do.
-    """
+class WantedColumns:
+    """Which columns of a table are read, and what becomes of them."""
 
     states: tuple[str, ...]
-    time: str | None
+    time: str | None  # without it the step is ``dt``
     trajectory: str | None
     dt: float | None
-    group: int
-    epoch: str | None = None
+    file: int  # number of the file: the same id in another one is another trajectory
+    epoch: str | None = None  # unit of times that count since 1970, if they do
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All of them."""
         return (*self.states, *(name for name in (self.time, self.trajectory) if name is not None))
 
-    def block(self, columns: Mapping[str, NDArray[Any]]) -> Block:
-        """Make a block of ``columns`` by name, each ``(n,)``."""
-        return self.beside(np.stack([columns[name] for name in self.states], axis=1), columns)
+    def block(
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        *,
+        states: NDArray[Any] | None = None,
+        number: int | None = None,
+    ) -> Block:
+        """Make a block of samples.
 
-    def beside(self, states: NDArray[Any], columns: Mapping[str, NDArray[Any]]) -> Block:
-        """Make a block of ``states (n, d)`` with the times and ids among ``columns``."""
+        ``columns`` by name, each ``(n,)``; ``states (n, d)``, if they are there in one array;
+        ``number`` of the trajectory in a stack ``(R, n, d)``.
+        """
+        if states is None:
+            states = np.stack([columns[name] for name in self.states], axis=1)
         clock: Any = self.dt if self.time is None else columns[self.time]
         if self.epoch is not None:
             clock = _since_1970(clock, self.epoch)
         owner: Any = 0 if self.trajectory is None else columns[self.trajectory]
-        return Block(states, clock, owner, self.group)
+        return Block(states, clock, owner, (self.file, number))
 
 
 def _since_1970(counts: NDArray[Any], unit: str) -> NDArray[Any]:
@@ -63,13 +68,13 @@ def _since_1970(counts: NDArray[Any], unit: str) -> NDArray[Any]:
     return stamps
 
 
-class Sheet(Protocol):
-    """One file, store or array."""
+class LazyTable(Protocol):
+    """One file, store or array, which stays where it is."""
 
     def head(self) -> Table:
         """Return the first rows, with the names that :func:`wgsindy.read` gives to columns."""
         ...
 
-    def shards(self, wanted: Wanted) -> Sequence[Shard]:
+    def sources(self, wanted: WantedColumns) -> Sequence[Shard]:
         """Describe where all rows are."""
         ...

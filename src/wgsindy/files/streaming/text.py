@@ -18,24 +18,24 @@ from numpy.typing import NDArray
 
 from wgsindy.data.source import Block
 from wgsindy.errors import DataError
-from wgsindy.files.failures import told
+from wgsindy.files.formats.detect import as_data_error
 from wgsindy.files.formats.dialect import find_dialect
 from wgsindy.files.formats.text import table_of_text
-from wgsindy.files.streaming.sheets import Wanted
+from wgsindy.files.streaming.lazy_table import WantedColumns
 from wgsindy.files.table import Table
 
 if TYPE_CHECKING:
     import polars as pl
 
 HEAD_BYTES = 2**17
-SHARD_BYTES = 2**22
+SOURCE_BYTES = 2**22
 BLANK_LINE = re.compile(rb"(?:^|\n)[ \t\r]*(?=\n)")
 Kind = Literal["number", "whole", "text", "stamp"]
 MISSING = ["", "NA", "nan", "NaN", "null"]
 
 
 @dataclass(frozen=True)
-class TextSheet:
+class TextTable:
     """One file of text."""
 
     path: Path
@@ -43,7 +43,7 @@ class TextSheet:
     def head(self) -> Table:
         return table_of_text(self._first_lines(), self.path.name)
 
-    def shards(self, wanted: Wanted) -> list[TextShard]:
+    def sources(self, wanted: WantedColumns) -> list[TextSource]:
         lines = self._first_lines().splitlines(keepends=True)
         there = [k for k, line in enumerate(lines) if line.strip()]
         text = [lines[k].decode("utf-8-sig", "replace").rstrip("\r\n") for k in there]
@@ -62,14 +62,14 @@ class TextSheet:
         )
         start = sum(len(line) for line in lines[: there[dialect.first]])
         size = self.path.stat().st_size
-        edges = [*range(start, size, SHARD_BYTES), size]
+        edges = [*range(start, size, SOURCE_BYTES), size]
         return [
-            TextShard(self.path, wanted, form, first, last, opens=first == start)
+            TextSource(self.path, wanted, form, first, last, opens=first == start)
             for first, last in pairwise(edges)
         ]
 
     def _first_lines(self) -> bytes:
-        with told(self.path, "text"), open(self.path, "rb") as file:
+        with as_data_error(self.path, "text"), open(self.path, "rb") as file:
             content = file.read(HEAD_BYTES)
             whole = not file.read(1)
         if b"\r" in content and b"\n" not in content:
@@ -82,7 +82,7 @@ class TextSheet:
         return content if whole else content[: content.rfind(b"\n") + 1]
 
 
-def _kind(table: Table, name: str, wanted: Wanted) -> Kind:
+def _kind(table: Table, name: str, wanted: WantedColumns) -> Kind:
     held = table.columns[name].dtype.kind
     if held == "O":
         return "text" if name == wanted.trajectory else "stamp"
@@ -101,14 +101,14 @@ class Form:
 
 
 @dataclass(frozen=True)
-class TextShard:
+class TextSource:
     """The lines that begin at the bytes ``first`` to ``last`` (not included).
 
     ``opens`` if the first of them begins the table, so that none from before reaches into it.
     """
 
     path: Path
-    wanted: Wanted
+    wanted: WantedColumns
     form: Form
     first: int
     last: int
@@ -122,7 +122,7 @@ class TextShard:
             yield self.wanted.block(self._columns(content))
 
     def _lines(self) -> bytes:
-        with told(self.path, "text"), open(self.path, "rb") as file:
+        with as_data_error(self.path, "text"), open(self.path, "rb") as file:
             file.seek(self.first if self.opens else self.first - 1)
             if not self.opens:
                 file.readline()
@@ -140,7 +140,7 @@ class TextShard:
             table = self._table(content, typed=True)
         except pl.exceptions.PolarsError:
             # Blanks around a number, or no number: slower, and with a sentence.
-            with told(self.path, "a table of text"):
+            with as_data_error(self.path, "a table of text"):
                 table = self._table(content, typed=False)
         columns = {}
         for name, place, kind in zip(

@@ -1,0 +1,143 @@
+"""``open_data``: read into memory what is small, stream what is large."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from wgsindy.data.dataset import Dataset
+from wgsindy.data.stream import Stream
+from wgsindy.errors import DataError, WgsindyWarning
+from wgsindy.files.formats.loading import paths_of
+from wgsindy.files.notes import Note
+from wgsindy.files.read_tables import read
+from wgsindy.files.reading import Reading
+from wgsindy.files.stream_tables import stream_reading
+
+STDIN = "-"
+LARGE = 256 * 2**20  # bytes of all files: beyond, what is read into memory takes over 1 GB
+# Arguments of `read` that change what is in the file, which a stream takes as it is.
+CHANGING = ("unit", "time_unit", "time_format", "variable", "value", "log", "missing", "gap")
+
+
+def open_data(sources: Any, *, stream: bool | None = None, **asked: Any) -> Reading[Dataset]:
+    """Read data, or stream them if their files are larger than 256 MB.
+
+    Nothing is warned of: the notes of the reading say everything.
+
+    Parameters
+    ----------
+    sources : what :func:`wgsindy.read` or :func:`wgsindy.stream` takes; ``-`` is standard input
+    stream : whether to stream; by default only large files, and functions, are
+    asked : arguments of :func:`wgsindy.read`; None stands for none
+
+    Raises
+    ------
+    DataError
+        If the data cannot be read, or cannot be streamed and were to be.
+
+    Examples
+    --------
+    >>> open_data([[[1.0, 2.0], [1.5, 1.0], [0.5, 1.2]]], dt=0.1).data
+    Trajectories(1 x (x, y), 2 increments, mean dt = 0.1)
+    """
+    if isinstance(sources, (str, os.PathLike)):
+        sources = [sources]
+    given = {name: value for name, value in asked.items() if not _is_none(value)}
+    refused = [name for name in CHANGING if name in given]
+    if stream or (stream is None and callable(sources)):
+        _refuse_to_stream(sources, refused)
+        return _streamed(sources, given)
+    if stream is None and not refused and _is_large(sources):
+        return _streamed_for_its_size(sources, given)
+    with _with_standard_input(sources) as readable, warnings.catch_warnings():
+        warnings.simplefilter("ignore", WgsindyWarning)  # each of them has a note
+        return read(readable, **given)
+
+
+def _is_none(value: Any) -> bool:
+    return value is None or (isinstance(value, (list, tuple)) and not value)
+
+
+def _refuse_to_stream(sources: Any, changing: list[str]) -> None:
+    if _has_standard_input(sources):
+        raise DataError("standard input can be read only once; save it to a file to stream it.")
+    if changing:
+        raise DataError(
+            f"{changing[0]} changes data, which are streamed as they are; leave it out."
+        )
+
+
+def _streamed(sources: Any, given: dict[str, Any], why: str = "") -> Reading[Stream]:
+    found = stream_reading(sources, **given)
+    means = Note(
+        "choice",
+        1,
+        f"streamed{why}: nothing is changed, rows are taken as ordered and without gaps.",
+    )
+    return Reading(found.data, (means, *found.notes))
+
+
+def _streamed_for_its_size(sources: Any, given: dict[str, Any]) -> Reading[Stream]:
+    """Stream what nobody asked to be streamed; an error says how to read it into memory."""
+    why = f", since they are larger than {LARGE // 2**20} MB"
+    try:
+        return _streamed(sources, given, why)
+    except DataError as error:
+        raise type(error)(
+            f"{error} The data are streamed{why}: stream=False (--no-stream) reads them into "
+            "memory and corrects more."
+        ) from None
+
+
+def _is_large(sources: Any) -> bool:
+    if _has_standard_input(sources):
+        return False
+    return sum(_bytes(path) for path in paths_of(sources) or ()) > LARGE
+
+
+def _bytes(path: Path) -> int:
+    if path.is_dir():  # a Zarr store
+        return sum(_bytes(inner) for inner in path.iterdir())
+    return path.stat().st_size if path.exists() else 0
+
+
+def _has_standard_input(sources: Any) -> bool:
+    return isinstance(sources, (list, tuple)) and any(
+        isinstance(item, str) and item == STDIN for item in sources
+    )
+
+
+@contextmanager
+def _with_standard_input(sources: Any) -> Iterator[Any]:
+    """Give the sources with standard input, if it is among them, as a file."""
+    if not _has_standard_input(sources):
+        yield sources
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "stdin"
+        path.write_bytes(sys.stdin.buffer.read())
+        yield [path if isinstance(item, str) and item == STDIN else item for item in sources]
+
+
+def label_of(sources: Any) -> str:
+    """Return what to call the data in a sentence.
+
+    >>> label_of("cells/cell_01.csv"), label_of(["a.csv", "b.csv"])
+    ('cell_01.csv', '2 files')
+    """
+    if isinstance(sources, (str, os.PathLike)):
+        sources = [sources]
+    if not isinstance(sources, (list, tuple)):
+        return "the data"
+    if len(sources) != 1 or not isinstance(sources[0], (str, os.PathLike)):
+        return f"{len(sources)} files"
+    if sources[0] == STDIN:
+        return "standard input"
+    return os.path.basename(os.fspath(sources[0]).rstrip("/"))
