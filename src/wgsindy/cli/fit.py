@@ -5,25 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-import warnings
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from wgsindy.cli.arguments import (
-    as_library,
-    as_recipe,
-    column,
-    columns,
-    default_folder,
-    known_unit,
-    separated,
-)
-from wgsindy.cli.console import passes, stage
-from wgsindy.cli.output import RESULT_FILES, Outcome, as_json, tell, write
-from wgsindy.cli.transform import fitted
+from wgsindy.cli.arguments import as_library, column, columns, separated
+from wgsindy.cli.console import passes
 
 DATA, FIT = "Data", None  # without a name: first, together with --help
 
@@ -124,57 +113,43 @@ def fit(
 
     Example: `wgsindy demo --csv demo.csv && wgsindy fit demo.csv --library poly3`
     """
-    from wgsindy.files import label_of, open_data, refuse_occupied
-    from wgsindy.passes.dask_cluster import as_engine, connected
+    from wgsindy.cli.output import as_json, tell
+    from wgsindy.passes.dask_cluster import connected
+    from wgsindy.workflow import fit_file
 
-    folder = out or default_folder(data)
-    replaceable = RESULT_FILES if force else ()
-    refuse_occupied(folder, replaceable)
     shown = not (quiet or machine)
-    asked = {
-        "states": columns(states),
-        "time": column(time),
-        "trajectory": column(trajectory),
-        "dt": dt,
-        "unit": unit,
-        "time_unit": time_unit,
-        "time_format": time_format,
-        "variable": column(variable),
-        "value": column(value),
-        "names": separated(names),
-        "missing": missing,
-        "gap": gap,
-    }
-    with stage("reading", shown=shown):
-        found = open_data(data, stream=stream, **asked)
-    changes = [f"log_{name} = log({name})" for name in separated(log) or ()] + (transform or [])
-    with passes("fitting", shown=shown), connected(scheduler) as client:
-        outcome = fitted(
-            found,
-            source=label_of(data),
-            time_unit=known_unit(unit, time_unit),
-            changes=changes,
+    with connected(scheduler) as client:
+        result = fit_file(
+            data,
+            out=out,
+            library=as_library(library or ["auto"]),
+            recipe=recipe,
+            noise_correction=noise_correction,
+            log=separated(log) or (),
+            transform=transform or (),
             every=every,
-            candidates=as_library(library or ["auto"]),
-            recipe=as_recipe(recipe, noise_correction=noise_correction),
+            stream=stream,
             random_state=seed,
-            engine=as_engine(client, threads),
+            threads=threads,
+            engine=client,
+            title=title,
+            command=shlex.join(["wgsindy", *sys.argv[1:]]),
+            force=force,
+            stage=partial(passes, shown=shown),
+            states=columns(states),
+            time=column(time),
+            trajectory=column(trajectory),
+            dt=dt,
+            unit=unit,
+            time_unit=time_unit,
+            time_format=time_format,
+            variable=column(variable),
+            value=column(value),
+            names=separated(names),
+            missing=missing,
+            gap=gap,
         )
-    files = written(outcome, folder, replaceable, title or f"Fit of {label_of(data)}", shown=shown)
     if machine:
-        typer.echo(json.dumps(as_json(outcome, folder, files), indent=1, allow_nan=False))
+        typer.echo(json.dumps(as_json(result), indent=1, allow_nan=False))
     elif shown:
-        tell(outcome, folder, files)
-
-
-def written(
-    outcome: Outcome, folder: Path, replaceable: Sequence[str], title: str, *, shown: bool
-) -> list[str]:
-    """Write all files of a fit into ``folder``, at once or not at all, and name them."""
-    from wgsindy.files import whole_folder
-
-    command = shlex.join(["wgsindy", *sys.argv[1:]])
-    with whole_folder(folder, replaceable) as draft, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of drawing; those of data and fit are told
-        write(outcome, draft, title=title, command=command, shown=shown)
-        return [name for name in RESULT_FILES if (draft / name).exists()]
+        tell(result)

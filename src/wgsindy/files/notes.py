@@ -42,9 +42,11 @@ Kind = Literal[
     "unreadable",
     "encoding",
     "renamed",
+    "change",
 ]
 
-# A choice that follows from names or from arguments is told, not warned of.
+# A choice that follows from names or from arguments, and what a change of states means for the
+# result, are told, not warned of.
 WARNING_OF: dict[Kind, type[WgsindyWarning]] = {
     "gap": GapWarning,
     "missing": MissingValuesWarning,
