@@ -75,6 +75,12 @@ class Note:
     sentence: str
 
 
+def add_note(notes: list[Note], kind: Kind, count: int, sentence: str) -> None:
+    """Add a note, unless it is about nothing."""
+    if count:
+        notes.append(Note(kind, count, sentence))
+
+
 def warn_of(notes: Sequence[Note], *, stacklevel: int) -> None:
     """Give each note its warning; ``stacklevel`` counts from the caller of this function."""
     for note in notes:

@@ -10,7 +10,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
-from wgsindy.files.notes import Note, counted
+from wgsindy.files.notes import Note, add_note, counted
 
 # A gap is 5 times the 95th percentile of the steps: 5 even steps; among steps of random samplers
 # (exponential law) one in 3 million. Where more than 5 % of the steps are gaps the percentile is
@@ -97,30 +97,19 @@ def _gaps(trajectory: RawTrajectory, gap: float | None) -> BoolArray:
 
 def _note_holes(holes: _Holes, trajectories: int, notes: list[Note]) -> None:
     there_are = f"{counted(trajectories, 'trajectory')} in all"
-    if holes.missing:
-        notes.append(
-            Note(
-                "missing",
-                holes.missing,
-                f"{counted(holes.missing, 'row')} with a missing or infinite state: left out, and "
-                f"trajectories split there; {there_are}.",
-            )
-        )
-    if holes.gaps:
-        notes.append(
-            Note(
-                "gap",
-                holes.gaps,
-                f"{counted(holes.gaps, 'gap')} in time ({holes.gap_time:.6g} in all): trajectories "
-                f"split there; {there_are}. Pass gap, the longest step that is none, to change "
-                "this.",
-            )
-        )
-    if holes.alone:
-        notes.append(
-            Note(
-                "short",
-                holes.alone,
-                f"{counted(holes.alone, 'sample')} without a neighbour: left out.",
-            )
-        )
+    add_note(
+        notes,
+        "missing",
+        holes.missing,
+        f"{counted(holes.missing, 'row')} with a missing or infinite state: left out, and "
+        f"trajectories split there; {there_are}.",
+    )
+    add_note(
+        notes,
+        "gap",
+        holes.gaps,
+        f"{counted(holes.gaps, 'gap')} in time ({holes.gap_time:.6g} in all): trajectories split "
+        f"there; {there_are}. Pass gap, the longest step that is none, to change this.",
+    )
+    alone = counted(holes.alone, "sample")
+    add_note(notes, "short", holes.alone, f"{alone} without a neighbour: left out.")

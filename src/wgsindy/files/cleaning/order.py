@@ -11,7 +11,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
-from wgsindy.files.notes import Note, counted
+from wgsindy.files.notes import Note, add_note, counted
 
 # Times of shuffled rows increase for 2 rows on average; of an experiment done again, for many.
 FEWEST_ROWS_BETWEEN_RESTARTS = 10
@@ -140,25 +140,30 @@ def _without_copies(raw: Sequence[RawTrajectory]) -> list[RawTrajectory]:
     return unique
 
 
-def _note_disorder(disorder: _Disorder, whole_copies: int, notes: list[Note]) -> None:
-    found = disorder
-    if found.without_time:
-        sentence = f"{counted(found.without_time, 'row')} without a time: left out."
-        notes.append(Note("missing", found.without_time, sentence))
-    if found.restarts:
-        sentence = (
-            f"time starts again {counted(found.restarts, 'time')} within a trajectory; a new "
-            "trajectory begins each time."
-        )
-        notes.append(Note("restart", found.restarts, sentence))
-    if found.moved:
-        sentence = f"{counted(found.moved, 'row')} out of order: sorted by time."
-        notes.append(Note("unsorted", found.moved, sentence))
-    if found.copies:
-        sentence = (
-            f"{counted(found.copies, 'row')} with the time and states of another row: left out."
-        )
-        notes.append(Note("duplicate", found.copies, sentence))
-    if whole_copies:
-        sentence = f"copies of whole trajectories, equal in every number: {whole_copies} left out."
-        notes.append(Note("duplicate", whole_copies, sentence))
+def _note_disorder(found: _Disorder, whole_copies: int, notes: list[Note]) -> None:
+    timeless, restarts, moved, copies = (
+        counted(found.without_time, "row"),
+        counted(found.restarts, "time"),
+        counted(found.moved, "row"),
+        counted(found.copies, "row"),
+    )
+    add_note(notes, "missing", found.without_time, f"{timeless} without a time: left out.")
+    add_note(
+        notes,
+        "restart",
+        found.restarts,
+        f"time starts again {restarts} within a trajectory; a new trajectory begins each time.",
+    )
+    add_note(notes, "unsorted", found.moved, f"{moved} out of order: sorted by time.")
+    add_note(
+        notes,
+        "duplicate",
+        found.copies,
+        f"{copies} with the time and states of another row: left out.",
+    )
+    add_note(
+        notes,
+        "duplicate",
+        whole_copies,
+        f"copies of whole trajectories, equal in every number: {whole_copies} left out.",
+    )

@@ -12,7 +12,7 @@ from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.files.columns.roles import Roles
 from wgsindy.files.columns.times import Clock, check_dt, times_of
-from wgsindy.files.notes import Note, counted
+from wgsindy.files.notes import Note, add_note, counted
 from wgsindy.files.table import Table
 
 
@@ -68,8 +68,7 @@ def raw_trajectories(
         raise NotEnoughDataError("no row of the data belongs to a trajectory.")
     if how is not None:
         notes.append(Note("choice", 1, f"time: {how}."))
-    _note_unread(tables, roles, lost_times, notes)
-    _note_lost(tables, lost_ids, notes)
+    _note_unread(tables, roles, lost_times, lost_ids, notes)
     return found
 
 
@@ -109,43 +108,33 @@ def _by_id(
     return found, int(np.count_nonzero(owner < 0))
 
 
-def _note_unread(tables: Sequence[Table], roles: Roles, lost_times: int, notes: list[Note]) -> None:
+def _note_unread(
+    tables: Sequence[Table], roles: Roles, lost_times: int, lost_ids: int, notes: list[Note]
+) -> None:
     used = (*roles.states, *([roles.time] if roles.time else []))
     unread = [t.unread[name] for t in tables for name in used if name in t.unread]
     fields = sum(u.count for u in unread) + lost_times
-    if fields:
-        such = f", such as {unread[0].example!r}," if unread else ""
-        notes.append(
-            Note(
-                "unreadable",
-                fields,
-                f"{counted(fields, 'field')}{such} no number or time: counted as missing.",
-            )
-        )
-
-
-def _note_lost(tables: Sequence[Table], lost_ids: int, notes: list[Note]) -> None:
+    such = f", such as {unread[0].example!r}," if unread else ""
+    add_note(
+        notes,
+        "unreadable",
+        fields,
+        f"{counted(fields, 'field')}{such} no number or time: counted as missing.",
+    )
     ragged = sum(table.ragged_rows for table in tables)
-    if ragged:
-        notes.append(
-            Note(
-                "unreadable",
-                ragged,
-                f"{counted(ragged, 'row')} with too few or too many fields (half written?): "
-                "counted as missing.",
-            )
-        )
-    if lost_ids:
-        notes.append(
-            Note("unreadable", lost_ids, f"{counted(lost_ids, 'row')} without an id: left out.")
-        )
+    add_note(
+        notes,
+        "unreadable",
+        ragged,
+        f"{counted(ragged, 'row')} with too few or too many fields (half written?): counted as "
+        "missing.",
+    )
+    add_note(notes, "unreadable", lost_ids, f"{counted(lost_ids, 'row')} without an id: left out.")
     odd = sum(table.encoding != "utf-8" for table in tables)
-    if odd:
-        notes.append(
-            Note(
-                "encoding",
-                odd,
-                f"{counted(odd, 'file')} not in UTF-8, read as Latin-1: numbers are safe, names of "
-                "columns may be misread.",
-            )
-        )
+    add_note(
+        notes,
+        "encoding",
+        odd,
+        f"{counted(odd, 'file')} not in UTF-8, read as Latin-1: numbers are safe, names of columns "
+        "may be misread.",
+    )

@@ -14,7 +14,7 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
-from wgsindy.files.notes import Note, counted
+from wgsindy.files.notes import Note, add_note, counted
 
 # An increment this many times the largest of its eight neighbours, and the usual one, stands out.
 # Where the noise is large anyway, one of 3 standard deviations has eight neighbours below 1/20 of
@@ -60,16 +60,14 @@ class Samples:
 def _note_stalls(states: FloatArray, owner: IntArray, notes: list[Note]) -> None:
     same = ~np.diff(states, axis=0).any(axis=1) & (owner[1:] == owner[:-1])
     stalled = int(np.count_nonzero(same))
-    if stalled:
-        # Kept: the fit counts them too, and recipe sharp leaves them out by itself.
-        notes.append(
-            Note(
-                "repeated",
-                stalled,
-                f"{counted(stalled, 'sample')} with the states of the one before (a stalled "
-                "sensor, padding, few digits): kept.",
-            )
-        )
+    # Kept: the fit counts them too, and recipe sharp leaves them out by itself.
+    add_note(
+        notes,
+        "repeated",
+        stalled,
+        f"{counted(stalled, 'sample')} with the states of the one before (a stalled sensor, "
+        "padding, few digits): kept.",
+    )
 
 
 def _note_stand_ins(samples: Samples, name: str, notes: list[Note]) -> Samples:
@@ -163,16 +161,14 @@ def _note_changes_of_unit(
     long = [trajectory for trajectory in raw if len(trajectory.states) > 3 * BLOCK]
     for p, name in enumerate(names):
         changes = sum(_changes_of_scale(trajectory.states[:, p]) for trajectory in long)
-        if changes:
-            notes.append(
-                Note(
-                    "units",
-                    changes,
-                    f"increments of {name} change by a factor of {OTHER_UNIT:g} or more, "
-                    f"{counted(changes, 'time')} within a trajectory, as if its unit changed: "
-                    "kept. Bring all values to one unit.",
-                )
-            )
+        add_note(
+            notes,
+            "units",
+            changes,
+            f"increments of {name} change by a factor of {OTHER_UNIT:g} or more, "
+            f"{counted(changes, 'time')} within a trajectory, as if its unit changed: kept. Bring "
+            "all values to one unit.",
+        )
 
 
 def _changes_of_scale(values: FloatArray) -> int:

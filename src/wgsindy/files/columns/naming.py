@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from wgsindy.errors import DataError
-from wgsindy.files.notes import Note, listed
+from wgsindy.files.notes import Note, add_note, listed
 from wgsindy.files.table import Table
 
 
@@ -23,42 +23,47 @@ def state_names(
 
     ``log`` may use the name of the column or the new one.
     """
+    new = _coordinates(table, states, names, notes)
+    logged: list[int] = []
+    for name in log:
+        either = [k for k, pair in enumerate(zip(states, new, strict=True)) if name in pair]
+        if not either:
+            raise DataError(f"log={name!r} is not a state; the states are {listed(new)}.")
+        logged += [k for k in either[:1] if k not in logged]
+    return (
+        tuple(f"log_{name}" if k in logged else name for k, name in enumerate(new)),
+        tuple(logged),
+    )
+
+
+def _coordinates(
+    table: Table, states: Sequence[str], names: Sequence[str] | None, notes: list[Note]
+) -> list[str]:
+    """Return the names given; else x, y, z for columns without names; else those of the columns."""
     if names is not None:
         if len(names) != len(states):
             raise DataError(
                 f"{len(states)} states ({listed(list(states))}) need {len(states)} names, got "
                 f"{list(names)}."
             )
-        new = [str(name) for name in names]
-    elif table.positional.issuperset(states) and len(states) <= 3:
-        new = ["x", "y", "z"][: len(states)]
-    elif table.positional.issuperset(states):
-        new = [f"x{k + 1}" for k in range(len(states))]
-    else:
-        new = _for_formulas(states)
-        changed = [
-            f"{old} -> {now}"
-            for old, now in zip(states, new, strict=True)
-            if unicodedata.normalize("NFKC", old) != now
-        ]
-        if changed:
-            notes.append(
-                Note(
-                    "renamed",
-                    len(changed),
-                    "names that cannot stand in a formula are changed: "
-                    f"{'; '.join(changed)}. Pass names to choose others.",
-                )
-            )
-    logged = []
-    for name in log:
-        either = [k for k, pair in enumerate(zip(states, new, strict=True)) if name in pair]
-        if not either:
-            raise DataError(f"log={name!r} is not a state; the states are {listed(new)}.")
-        logged.append(either[0])
-    for index in dict.fromkeys(logged):
-        new[index] = f"log_{new[index]}"
-    return tuple(new), tuple(dict.fromkeys(logged))
+        return [str(name) for name in names]
+    if table.positional.issuperset(states):
+        few = len(states) <= 3
+        return ["x", "y", "z"][: len(states)] if few else [f"x{k + 1}" for k in range(len(states))]
+    new = _for_formulas(states)
+    changed = [
+        f"{old} -> {now}"
+        for old, now in zip(states, new, strict=True)
+        if unicodedata.normalize("NFKC", old) != now
+    ]
+    add_note(
+        notes,
+        "renamed",
+        len(changed),
+        f"names that cannot stand in a formula are changed: {'; '.join(changed)}. Pass names to "
+        "choose others.",
+    )
+    return new
 
 
 def _for_formulas(states: Sequence[str]) -> list[str]:

@@ -136,6 +136,10 @@ def _read_column(fields: pl.Series) -> tuple[Column, Unread | str | None]:
     """Return numbers if at least half of the fields that are there are numbers, else the text."""
     import polars as pl
 
+    for kind in (pl.Int64, pl.Float64):  # most columns are nothing but plain numbers
+        plain = fields.cast(kind, strict=False)
+        if len(plain) and not plain.null_count():
+            return plain.to_numpy(), None
     text = fields.str.strip_chars(" \t\f\"'")
     empty = text.str.to_lowercase().is_in(list(MISSING)).fill_null(True)
     text = text.zip_with(
