@@ -15,8 +15,9 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, LibraryError
-from wgsindy.terms.library import Basis, Library, library, monomial_name
-from wgsindy.terms.monomials import Monomials
+from wgsindy.terms.basis import Basis
+from wgsindy.terms.library import Library, library
+from wgsindy.terms.monomials import Monomials, monomial_name
 
 NAMES = ("x", "y", "z", "w")
 

@@ -29,7 +29,8 @@ from wgsindy.passes.engine import SERIAL, Engine
 from wgsindy.passes.sample_warnings import warn_of_samples
 from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import Recipe
-from wgsindy.terms.library import Basis, Library, library
+from wgsindy.terms.basis import Basis
+from wgsindy.terms.library import Library, library
 
 FEWEST_INCREMENTS = 50
 AUTO = "auto"

@@ -29,8 +29,8 @@ from wgsindy.model.linear_form import LinearForm
 from wgsindy.model.monotone import look
 from wgsindy.model.tensor import TensorField, TensorForm
 from wgsindy.model.uncertainty import Uncertainty
+from wgsindy.terms.basis import Basis
 from wgsindy.terms.expression import Expression
-from wgsindy.terms.library import Basis
 
 if TYPE_CHECKING:
     import sympy

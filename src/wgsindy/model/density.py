@@ -15,7 +15,8 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.dataset import Chunk, Dataset
 from wgsindy.passes.engine import reduce
 from wgsindy.passes.summary import data_summary
-from wgsindy.terms.library import Basis, Library, library
+from wgsindy.terms.basis import Basis
+from wgsindy.terms.library import Library, library
 
 Sums = tuple[FloatArray, FloatArray]
 

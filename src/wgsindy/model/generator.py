@@ -28,8 +28,8 @@ from wgsindy.model.model_file import ModelParts
 from wgsindy.model.simulate import Scheme, simulate
 from wgsindy.model.tensor import TensorField
 from wgsindy.model.uncertainty import Uncertainty, normal_quantile
+from wgsindy.terms.basis import Basis
 from wgsindy.terms.expression import Expression
-from wgsindy.terms.library import Basis
 
 if TYPE_CHECKING:
     pass

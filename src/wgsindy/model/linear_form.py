@@ -15,8 +15,8 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.frame import Frame
 from wgsindy.model import tensor
+from wgsindy.terms.basis import Basis, basis_of
 from wgsindy.terms.expression import Expression
-from wgsindy.terms.library import Basis, basis_of
 from wgsindy.terms.monomials import Monomials
 
 if TYPE_CHECKING:

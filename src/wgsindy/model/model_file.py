@@ -16,8 +16,8 @@ from wgsindy.errors import ModelFileError
 from wgsindy.files import write_atomically
 from wgsindy.model.tensor import TensorField, pairs
 from wgsindy.model.uncertainty import Uncertainty
+from wgsindy.terms.basis import Basis, basis_of
 from wgsindy.terms.expression import Expression
-from wgsindy.terms.library import Basis, basis_of
 
 FORMAT = "wgsindy-generator"
 VERSION = 1

@@ -16,7 +16,8 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
-from wgsindy.terms.library import Basis, monomial_name
+from wgsindy.terms.basis import Basis
+from wgsindy.terms.monomials import monomial_name
 
 GRID_POINTS = 15
 GRID_RANGE = (2.0, 98.0)

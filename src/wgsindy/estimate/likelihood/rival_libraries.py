@@ -30,7 +30,8 @@ from wgsindy.model import tensor
 from wgsindy.passes.engine import SERIAL, Engine, reduce
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import Recipe
-from wgsindy.terms.library import Basis, Library, library
+from wgsindy.terms.basis import Basis
+from wgsindy.terms.library import Library, library
 from wgsindy.terms.monomials import Monomials
 
 # Nats by which the data must prefer another library. Given that the fitted one is right, chance

@@ -18,7 +18,7 @@ from wgsindy.estimate.likelihood.problems import Equations
 from wgsindy.estimate.likelihood.working_model import silence
 from wgsindy.model import tensor
 from wgsindy.recipes import Recipe
-from wgsindy.terms.library import Basis
+from wgsindy.terms.basis import Basis
 
 ENTRY_SWEEPS = 2
 MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree
