@@ -13,9 +13,9 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import field_names
 from wgsindy.terms.basis import Basis
 from wgsindy.terms.monomials import monomial_name
 
@@ -119,7 +119,7 @@ def _field_errors(
     drift: FloatArray, true_drift: FloatArray, field: FloatArray, true_field: FloatArray
 ) -> dict[str, float]:
     d = drift.shape[1]
-    drift_names, entry_names = symbolic.field_names(d)
+    drift_names, entry_names = field_names(d)
     errors = {
         name: relative_error(drift[:, p], true_drift[:, p]) for p, name in enumerate(drift_names)
     }

@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimate.likelihood.stages import recover_sharp
-from wgsindy.model import linear_form as symbolic
+from wgsindy.model.linear_form import field_names
 from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import SHARP
 from wgsindy.terms.library import library
@@ -76,7 +76,7 @@ def true_term_errors(system: System, data: Trajectories) -> dict[str, dict[str, 
     basis = library(system.library).bind(data.names)
     summary = data_summary(data, standardise=True)
     errors = recover_sharp(data, basis, summary, SHARP, given=true != 0).uncertainty.std_errors()
-    drift, entries = symbolic.field_names(data.dimension)
+    drift, entries = field_names(data.dimension)
     return {
         target: {basis.terms[k]: float(errors[row, k]) for k in np.flatnonzero(true[row])}
         for row, target in enumerate([*drift, *entries])

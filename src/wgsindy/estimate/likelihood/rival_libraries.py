@@ -25,8 +25,8 @@ from wgsindy.estimate.likelihood.problems import Equations
 from wgsindy.estimate.likelihood.stages import SharpFit, chunk_size
 from wgsindy.estimate.likelihood.term_selection import Choice
 from wgsindy.estimate.likelihood.working_model import WorkingModel
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
+from wgsindy.model.linear_form import field_names
 from wgsindy.passes.engine import SERIAL, Engine, reduce
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import Recipe
@@ -179,7 +179,7 @@ class Fitted:
     def _problems(self, equations: Equations, model: WorkingModel) -> Iterator[tuple[str, Problem]]:
         """Each field that has noise to be measured against."""
         quiet = model.quiet > 0
-        drift, entries = symbolic.field_names(len(quiet))
+        drift, entries = field_names(len(quiet))
         for p, name in enumerate(drift):
             if not quiet[p]:
                 yield name, equations.component(model.drift, p)
