@@ -23,6 +23,7 @@ from wgsindy.diagnostics import Diagnostics, Examination, diagnose
 from wgsindy.diagnostics.findings import Finding, Limitation, weak_fields
 from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
 from wgsindy.model.change_of_variables import Change
+from wgsindy.model.display.mathml import equations, term_formula
 from wgsindy.passes.summary import data_summary
 from wgsindy.report import render_report, write_report
 from wgsindy.report.checks.autocorrelation import autocorrelation
@@ -37,7 +38,6 @@ from wgsindy.report.checks.simulation import (
 from wgsindy.report.content import NEXT, Origin, fit_facts
 from wgsindy.report.facts_table import measured
 from wgsindy.report.figures.fit_figures import fit_figures
-from wgsindy.report.mathml import equations, term_formula
 from wgsindy.report.page import as_json, package_text, packed_plotly, unwritten
 from wgsindy.report.pictures.coverage import relative_errors
 from wgsindy.report.pictures.flow import arrow_outlines, ellipse_outlines

@@ -22,11 +22,10 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
 from wgsindy.errors import DataError, LibraryError
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import LinearForm
-from wgsindy.model.monotone import look
+from wgsindy.model.linear_form import LinearForm, linear_fields, split_sympy, tensor_fields
+from wgsindy.model.monotonicity import monotonicity
 from wgsindy.model.tensor import TensorField, TensorForm
 from wgsindy.model.uncertainty import Uncertainty
 from wgsindy.terms.basis import Basis
@@ -104,7 +103,7 @@ class Change:
         """
         if self.old not in data.names or self.new in data.names:
             raise DataError(f"{self.text!r} does not fit the states {list(data.names)}.")
-        found = look(self.formula, data, data.names.index(self.old))
+        found = monotonicity(self.formula, data, data.names.index(self.old))
         if found.bad:
             raise DataError(
                 f"{self.text!r} has no finite value and slope at {self.old} = "
@@ -137,8 +136,9 @@ class Change:
         """
         if self.new not in generator.names:
             raise DataError(f"{self.text!r} does not fit the states {list(generator.names)}.")
-        drift = symbolic.linear_fields(generator.basis, generator.drift_coefficients)
-        written, (moving, entries) = _in_same_terms(drift, generator.tensor_form)
+        drift = linear_fields(generator.basis, generator.drift_coefficients)
+        tensors = tensor_fields(generator.basis, generator.tensor_field)
+        written, (moving, entries) = _in_same_terms(drift, tensors)
         way = _Way.back(self, written, generator.names)
         sure = generator.uncertainty
         form: TensorForm = "entries" if generator.tensor_field.form == "entries" else "clipped"
@@ -183,7 +183,7 @@ class _Way:
         fitted = [Expression.parse(term, names).to_sympy().subs(new, h) for term in terms]
         before = tuple(change.old if name == change.new else name for name in names)
         products = [factor * term for factor in factors for term in fitted]
-        basis, rows = symbolic.split_sympy(products, before)
+        basis, rows = split_sympy(products, before)
         return cls(basis, names.index(change.new), *rows.reshape(len(factors), len(terms), -1))
 
     def _own(self, p: int) -> FloatArray:
