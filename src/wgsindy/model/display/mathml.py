@@ -93,10 +93,13 @@ def _sign(value: float, *, first: bool) -> Markup:
 
 
 def _product(found: Coefficient, names: Sequence[str], digits: int) -> Markup:
-    number = _number(rounded(abs(found.value), digits))
+    plain = rounded(abs(found.value), digits)
+    number = _number(plain)
     if not isnan(found.std_error):
         value, error = map(_number, with_error(abs(found.value), found.std_error))
         number = BRACKETED.format(value, error)
+    elif plain == "1" and found.term != "1":
+        return _term(found.term, names)
     if found.term == "1":
         return number
     return number + TIMES + _term(found.term, names)
