@@ -300,7 +300,7 @@ class Generator:
         random_state: int | np.random.Generator | None = None,
         scheme: Scheme | None = None,
     ) -> Trajectories:
-        """Simulate paths from ``x0``; see :func:`wgsindy.model.simulate.simulate`."""
+        """Simulate from ``x0``; see :func:`wgsindy.model.simulate.simulate`."""
         return simulate(
             self,
             x0,
