@@ -1,9 +1,9 @@
 """The cone of positive semidefinite tensors, for fields of them: arrays ``(n, d, d)``.
 
 A symmetric tensor is stored by its ``E = d (d + 1) / 2`` independent entries, the lower triangle
-row by row: for d = 2 these are a11, a21 = a12, a22. Where entries become tensors or come from them,
-points are first, ``(n, E)``, as in fields of states ``(n, d)`` and of terms ``(n, K)``. What computes
-entry by entry (:func:`has_root`, :func:`precision`, :func:`multiply`) takes them as rows,
+row by row: for d = 2 these are a11, a21 = a12, a22. Where entries become tensors or come from
+them, points are first, ``(n, E)``, as in states ``(n, d)`` and values of terms ``(n, K)``. What
+computes entry by entry (:func:`has_root`, :func:`precision`, :func:`multiply`) takes them as rows,
 ``(E, n)``, each one block of memory; ``.T`` leads from one to the other without a copy.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from html import unescape
@@ -88,7 +89,7 @@ def test_a_long_generator_is_cut_short() -> None:
 
 @pytest.mark.parametrize("name", [*MADE, "truth", "fit", "paper", "line", "space"])
 def test_the_html_is_well_formed_and_brings_no_script(name: str) -> None:
-    others = {
+    others: dict[str, Callable[[], Generator]] = {
         "truth": lambda: zoo.get("heston_sv").generator,
         "fit": fitted,
         "paper": lambda: fitted(recipe="paper"),

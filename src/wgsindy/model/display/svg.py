@@ -53,9 +53,9 @@ class Axes:
             y = self.pixels(np.array([[self.low[0], value]]))[0, 1]
             ticks.append(f"M{self.left:.1f} {y:.1f}h-4")
             labels.append(_text(value, self.left - 6, y + 4, "end"))
-        labels.append(_text(across, middle, bottom + 29, "middle"))
-        labels.append(_text(up, self.left, self.top - 7, "start"))
-        labels.append(_text(title, middle, self.top - 7, "middle"))
+        words = [(across, middle, bottom + 29, "middle"), (up, self.left, self.top - 7, "start")]
+        words.append((title, middle, self.top - 7, "middle"))
+        labels += [_text(*word) for word in words if word[0]]
         border = f"M{self.left} {self.top}v{self.height}h{self.width}v-{self.height}z"
         lines = _path([border, *ticks], "stroke='currentColor' stroke-opacity='0.45' fill='none'")
         return lines + Markup(f"<g {LETTERS}>{{}}</g>").format(Markup("").join(labels))
@@ -107,6 +107,7 @@ def arrows(starts: FloatArray, ends: FloatArray) -> Markup:
 def ellipses(centres: FloatArray, factors: FloatArray) -> Markup:
     """Draw the images of the unit circle under ``factors (n, 2, 2)`` around pixels ``(n, 2)``."""
     axes, radii, _ = np.linalg.svd(factors)
+    radii = np.abs(radii)  # rounding may leave -0.0
     long = axes[:, :, 0] * radii[:, :1]
     tilt = np.degrees(np.arctan2(long[:, 1], long[:, 0]))
     paths = []
