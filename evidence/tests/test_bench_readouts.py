@@ -13,7 +13,7 @@ import sympy
 
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.data.arrays import FloatArray
-from wgsindy.model import model_file as modelfile
+from wgsindy.model import model_file
 from wgsindy.model.density import fit_density
 from wgsindy.model.generator import Generator
 from wgsindy.zoo import scores as metrics
@@ -311,7 +311,7 @@ def test_the_model_of_a_datasheet_is_the_fit(method: str) -> None:
     kept: Any = json.loads(json.dumps(rounded(datasheets.run_case(case))))
     data = zoo.get("rotational_ou").simulate(case.seed, trajectories=2, steps=300)
     fitted = WGSINDy("poly2", method, random_state=case.seed).fit(data)
-    model = Generator(*modelfile.decode(kept["model"]))
+    model = Generator(*model_file.decode(kept["model"]))
     low, high = np.array(kept["range"])
     np.testing.assert_allclose([low, high], np.percentile(data.states, [2, 98], axis=0), rtol=1e-5)
     at = metrics.central_grid(data.states, points=3)

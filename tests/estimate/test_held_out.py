@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -18,7 +20,7 @@ def test_it_is_the_mean_normal_log_density_of_the_steps(name: str) -> None:
     data = system.simulate(seed=3, trajectories=2, steps=200)
     truth, expected = system.generator, []
     for path in data:
-        for x, y in zip(path[:-1], path[1:], strict=True):
+        for x, y in pairwise(path):
             mean = x + truth.drift([x])[0] * system.dt
             covariance = truth.diffusion([x])[0] * system.dt
             expected.append(multivariate_normal(mean, covariance).logpdf(y))

@@ -23,7 +23,7 @@ from wgsindy.data.stream import Stream
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.estimate.rival_libraries import Comparison, RivalLibrary, _HalfFramed, rival_libraries
-from wgsindy.model.monotone import Look
+from wgsindy.model.monotonicity import Monotonicity
 from wgsindy.passes.engine import Threads, reduce
 from wgsindy.report import render_report
 from wgsindy.report.checks.residuals import residuals
@@ -127,7 +127,7 @@ def test_a_formula_that_jumps_is_no_way_back_even_between_two_pieces() -> None:
 )
 def test_a_formula_is_looked_at_alike_in_pieces(text: str, values: list[int], cut: int) -> None:
     x = np.array(values) / 2
-    whole, partitions = (Look(Expression.parse(text, ("x",))) for _ in range(2))
+    whole, partitions = (Monotonicity(Expression.parse(text, ("x",))) for _ in range(2))
     whole.add(x)
     for part in (x[:cut], x[cut:]):
         if len(part):
@@ -147,14 +147,14 @@ def test_a_formula_is_looked_at_alike_in_pieces(text: str, values: list[int], cu
 
 
 def test_the_first_bad_sample_of_all_pieces_is_told() -> None:
-    found = Look(Expression.parse("log(x)", ("x",)))
+    found = Monotonicity(Expression.parse("log(x)", ("x",)))
     for part in ([2.0, -1.0, -3.0], [1.0, -2.0]):
         found.add(np.array(part))
     assert (found.bad, found.first_bad) == (3, -1.0)
 
 
 def test_a_jump_between_two_pieces_shows_between_the_samples() -> None:
-    found = Look(Expression.parse("1/x", ("x",)))
+    found = Monotonicity(Expression.parse("1/x", ("x",)))
     found.add(np.array([-2.0, -1.0]))
     found.add(np.array([1.0, 2.0]))
     assert found.is_monotone

@@ -413,7 +413,9 @@ def test_a_change_of_unit_is_seen_wherever_it_falls() -> None:
 def test_a_file_in_another_unit_is_named() -> None:
     files = [frame(k) for k in range(4)]
     files[2] = files[2].assign(x=files[2].x * 1000)
-    with pytest.warns(MixedUnitsWarning, match=r"1 trajectory \(first: data frame 2\) with increments"):
+    with pytest.warns(
+        MixedUnitsWarning, match=r"1 trajectory \(first: data frame 2\) with increments"
+    ):
         read(files)
     files[2] = frame(2).assign(t=TIMES * 1000)
     with pytest.warns(

@@ -100,8 +100,8 @@ def test_unweighted_coordinates_would_depend_on_units() -> None:
     basis = library("poly4").bind(("x", "y"))
 
     def slope(weights: list[float]) -> FloatArray:
-        gram, curvature = reduce(ScorePass(basis, np.array(weights)), Trajectories([x], dt=1.0))
-        solution = np.linalg.lstsq(gram, -curvature, rcond=None)[0]
+        sums = reduce(ScorePass(basis, np.array(weights)), Trajectories([x], dt=1.0))
+        solution = np.linalg.lstsq(sums.gram, -sums.curvature, rcond=None)[0]
         return LogDensity(basis, np.asarray(solution)).slope(at)
 
     assert np.abs(slope([1.0, 1.0]) - slope([30.0, 1.0])).max() > 0.01
@@ -112,18 +112,18 @@ def test_sums_do_not_depend_on_chunks_and_threads(chunk_size: int, threads: int)
     data = Trajectories([skewed(211, seed) for seed in range(3)], dt=1.0)
     step = ScorePass(library("poly3").bind(("x", "y")), np.array([0.7, 2.0]))
     whole = reduce(step, data)
-    parts = reduce(step, data, chunk_size=chunk_size, engine=Threads(threads))
-    for one, other in zip(whole, parts, strict=True):
-        np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-9)
+    merged = reduce(step, data, chunk_size=chunk_size, engine=Threads(threads))
+    np.testing.assert_allclose(merged.gram, whole.gram, rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(merged.curvature, whole.curvature, rtol=1e-12, atol=1e-9)
 
 
 def test_the_sums_are_products_of_gradients_and_laplacians() -> None:
     # By hand for one state (2, 3) and the terms 1, x, y, x^2, xy, y^2, in scales (2, 1).
     data = Trajectories([np.array([[2.0, 3.0], [0.0, 0.0]])], dt=1.0)
-    gram, laplace = reduce(ScorePass(library("poly2").bind(("x", "y")), np.array([2.0, 1.0])), data)
+    sums = reduce(ScorePass(library("poly2").bind(("x", "y")), np.array([2.0, 1.0])), data)
     slopes = np.array([[0, 0], [2, 0], [0, 1], [8, 0], [6, 2], [0, 6]])
-    np.testing.assert_array_equal(gram, slopes @ slopes.T)
-    np.testing.assert_array_equal(laplace, [0, 0, 0, 8, 0, 2])
+    np.testing.assert_array_equal(sums.gram, slopes @ slopes.T)
+    np.testing.assert_array_equal(sums.curvature, [0, 0, 0, 8, 0, 2])
 
 
 def test_a_reversible_linear_process_has_no_current() -> None:

@@ -24,6 +24,7 @@ from wgsindy.diagnostics.findings import Finding, Limitation, weak_fields
 from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
 from wgsindy.estimate.result import Fit
 from wgsindy.model.change_of_variables import Change
+from wgsindy.model.display.mathml import equations, term_formula
 from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import PAPER
 from wgsindy.report import render_report, write_report
@@ -39,7 +40,6 @@ from wgsindy.report.checks.simulation import (
 from wgsindy.report.content import NEXT, Origin, fit_facts
 from wgsindy.report.facts_table import measured
 from wgsindy.report.figures.fit_figures import fit_figures
-from wgsindy.report.mathml import equations, term_formula
 from wgsindy.report.page import as_json, package_text, packed_plotly, unwritten
 from wgsindy.report.pictures.coverage import relative_errors
 from wgsindy.report.pictures.flow import arrow_outlines, ellipse_outlines
@@ -838,7 +838,7 @@ def test_equations_that_explode_are_a_sentence_on_the_page(
     wild = Generator.from_sympy(("x",), [50 * x**3], [[1.0]])
     text = render_report(wild, line[1], line[0].diagnostics_, ORIGIN)
     assert "could not be simulated" in text
-    assert "A path became infinite at step" in text
+    assert "A trajectory became infinite at step" in text
     assert not any(name.startswith("rehearsal") for name in Page(text).specs())
 
 

@@ -12,8 +12,8 @@ import sympy
 from scipy.linalg import solve_continuous_lyapunov
 
 from wgsindy import zoo
+from wgsindy.model.display.latex import DIGITS_INSIDE_TERMS, LONGEST_LINE
 from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import DIGITS_INSIDE_TERMS, LONGEST_LINE
 from wgsindy.zoo import Limitation
 
 ALL = zoo.names(variants=True)

@@ -29,7 +29,8 @@ from wgsindy.model.linear_form import field_names
 from wgsindy.passes.engine import reduce
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import LikelihoodRecipe
-from wgsindy.terms.library import Basis, Library, library
+from wgsindy.terms.basis import Basis
+from wgsindy.terms.library import Library, library
 from wgsindy.terms.monomials import Monomials
 
 # Log-evidence by which the data must prefer another library. Given that the fitted one is

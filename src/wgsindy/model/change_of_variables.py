@@ -22,15 +22,14 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
 from wgsindy.errors import DataError, LibraryError
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import LinearForm
-from wgsindy.model.monotone import look
+from wgsindy.model.linear_form import LinearForm, linear_fields, split_sympy, tensor_fields
+from wgsindy.model.monotonicity import monotonicity
 from wgsindy.model.tensor import TensorField, TensorForm
 from wgsindy.model.uncertainty import Uncertainty
+from wgsindy.terms.basis import Basis
 from wgsindy.terms.expression import Expression
-from wgsindy.terms.library import Basis
 
 if TYPE_CHECKING:
     import sympy
@@ -104,7 +103,7 @@ class Change:
         """
         if self.old not in data.names or self.new in data.names:
             raise DataError(f"{self.text!r} does not fit the states {list(data.names)}.")
-        found = look(self.formula, data, data.names.index(self.old))
+        found = monotonicity(self.formula, data, data.names.index(self.old))
         if found.bad:
             raise DataError(
                 f"{self.text!r} has no finite value and slope at {self.old} = "
@@ -137,42 +136,39 @@ class Change:
         """
         if self.new not in generator.names:
             raise DataError(f"{self.text!r} does not fit the states {list(generator.names)}.")
-        drift = symbolic.linear_fields(generator.basis, generator.drift_coefficients)
-        written, (moving, entries) = _in_same_terms(drift, generator.tensor_form)
-        way = _Way.back(self, written, generator.names)
+        drift = linear_fields(generator.basis, generator.drift_coefficients)
+        tensors = tensor_fields(generator.basis, generator.tensor_field)
+        written, (moving, entries) = _in_same_terms(drift, tensors)
+        ito = _ItoMap.back(self, written, generator.names)
         sure = generator.uncertainty
         form: TensorForm = "entries" if generator.tensor_field.form == "entries" else "clipped"
         field = TensorField(
-            form, frozen(way.entries(entries)), 0.0, frozen(np.ones(generator.dimension))
+            form, frozen(ito.entries(entries)), 0.0, frozen(np.ones(generator.dimension))
         )
         return replace(
             generator,
-            basis=way.basis,
-            drift_coefficients=frozen(way.drift(moving, entries)),
+            basis=ito.basis,
+            drift_coefficients=frozen(ito.drift(moving, entries)),
             tensor_field=field,
             info={**generator.info, "changes": [self.text, *generator.info.get("changes", ())]},
             region=None if data is None else _region(data),
-            uncertainty=None if sure is None else way.uncertainty(sure, entries),
+            uncertainty=None if sure is None else ito.uncertainty(sure, entries),
         )
 
 
 @dataclass(frozen=True)
-class _Way:
-    """The linear map from coefficients of K fitted terms to those of L terms in the old states.
+class _ItoMap:
+    """The linear map from coefficients of K fitted terms to those of L terms in the old states."""
 
-    ``plain``, ``slope``, ``square`` and ``bend (K, L)`` write each fitted term times 1, g', g'^2
-    and g'' / 2 in the terms of ``basis``; ``place`` is that of the changed coordinate.
-    """
-
-    basis: Basis
-    place: int
-    plain: FloatArray
-    slope: FloatArray
-    square: FloatArray
-    bend: FloatArray
+    basis: Basis  # the L terms
+    place: int  # of the changed coordinate
+    plain: FloatArray  # (K, L): each fitted term in the L terms
+    slope: FloatArray  # (K, L): each fitted term times g'
+    square: FloatArray  # (K, L): each fitted term times g'^2
+    bend: FloatArray  # (K, L): each fitted term times g'' / 2
 
     @classmethod
-    def back(cls, change: Change, terms: Sequence[str], names: tuple[str, ...]) -> _Way:
+    def back(cls, change: Change, terms: Sequence[str], names: tuple[str, ...]) -> _ItoMap:
         import sympy
 
         h = change.formula.to_sympy()
@@ -183,7 +179,7 @@ class _Way:
         fitted = [Expression.parse(term, names).to_sympy().subs(new, h) for term in terms]
         before = tuple(change.old if name == change.new else name for name in names)
         products = [factor * term for factor in factors for term in fitted]
-        basis, rows = symbolic.split_sympy(products, before)
+        basis, rows = split_sympy(products, before)
         return cls(basis, names.index(change.new), *rows.reshape(len(factors), len(terms), -1))
 
     def _own(self, p: int) -> FloatArray:
@@ -220,8 +216,8 @@ class _Way:
         own, shared = (None if e is None else self._entry_covariance(e) for e in variances)
         assert joint is not None
         assert own is not None
-        spread = [_carried(c, self._own(p)) for p, c in enumerate(sure.drift_spread)]
-        spread[self.place] += _carried(sure.entry_covariance[self._variance], self.bend)
+        spread = [_mapped(c, self._own(p)) for p, c in enumerate(sure.drift_spread)]
+        spread[self.place] += _mapped(sure.entry_covariance[self._variance], self.bend)
         return Uncertainty(
             frozen(self.drift(sure.drift, entries)),
             frozen(joint),
@@ -238,29 +234,30 @@ class _Way:
         for p in range(d):
             for q in range(d):
                 out[p, :, q] = self._own(p).T @ drift[p, :, q] @ self._own(q)
-        out[self.place, :, self.place] += _carried(entries[self._variance], self.bend)
+        out[self.place, :, self.place] += _mapped(entries[self._variance], self.bend)
         return out
 
     def _entry_covariance(self, entries: FloatArray) -> FloatArray:
         pairs = tensor.pairs(tensor.dimension_of(entries))
         maps = [self._entry(*pair) for pair in pairs]
-        return np.stack([_carried(c, way) for c, way in zip(entries, maps, strict=True)])
+        return np.stack([_mapped(c, by) for c, by in zip(entries, maps, strict=True)])
 
     def _inclusion(self, inclusion: FloatArray, d: int) -> FloatArray:
         maps = [self._own(p) for p in range(d)]
         maps += [self._entry(*pair) for pair in tensor.pairs(d)]
-        left_out = np.stack([_left_out(row, way) for row, way in zip(inclusion, maps, strict=True)])
+        left_out = np.stack([_left_out(row, by) for row, by in zip(inclusion, maps, strict=True)])
         left_out[self.place] *= _left_out(inclusion[d + self._variance], self.bend)
         return 1.0 - left_out
 
 
-def _left_out(inclusion: FloatArray, way: FloatArray) -> FloatArray:
+def _left_out(inclusion: FloatArray, by: FloatArray) -> FloatArray:
     """Probability ``(L,)`` that none of the terms ``(K,)`` is in from which each one comes."""
-    return np.where(way != 0, 1.0 - inclusion[:, None], 1.0).prod(axis=0)
+    return np.where(by != 0, 1.0 - inclusion[:, None], 1.0).prod(axis=0)
 
 
-def _carried(covariance: FloatArray, way: FloatArray) -> FloatArray:
-    return way.T @ covariance @ way
+def _mapped(covariance: FloatArray, by: FloatArray) -> FloatArray:
+    """Covariance ``(L, L)`` of the coefficients ``c @ by`` from that of ``c (K,)``."""
+    return by.T @ covariance @ by
 
 
 def _in_same_terms(*forms: LinearForm) -> tuple[list[str], list[FloatArray]]:

@@ -13,11 +13,10 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.dataset import Chunk, Dataset
-from wgsindy.passes.engine import reduce
+from wgsindy.passes.engine import SumPass, reduce
 from wgsindy.passes.summary import data_summary
-from wgsindy.terms.library import Basis, Library, library
-
-Sums = tuple[FloatArray, FloatArray]
+from wgsindy.terms.basis import Basis
+from wgsindy.terms.library import Library, library
 
 
 @dataclass(frozen=True)
@@ -33,24 +32,29 @@ class LogDensity:
 
 
 @dataclass(frozen=True)
-class ScorePass:
-    """Sum products of gradients ``(K, K)`` and Laplacians ``(K,)``, in units of ``scale``."""
+class ScoreSums:
+    """Sums over samples of products of gradients ``(K, K)`` and of Laplacians ``(K,)``."""
+
+    gram: FloatArray
+    curvature: FloatArray
+
+
+@dataclass(frozen=True)
+class ScorePass(SumPass[ScoreSums]):
+    """Sum what score matching needs, in units of ``scale``."""
 
     basis: Basis
     scale: FloatArray
 
-    def empty(self) -> Sums:
+    def empty(self) -> ScoreSums:
         k = len(self.basis)
-        return np.zeros((k, k)), np.zeros(k)
+        return ScoreSums(np.zeros((k, k)), np.zeros(k))
 
-    def add(self, total: Sums, chunk: Chunk) -> Sums:
+    def add(self, total: ScoreSums, chunk: Chunk) -> ScoreSums:
         slopes = self.basis.gradients(chunk.states) * self.scale
         curvature = np.einsum("nkpp,p->k", self.basis.hessians(chunk.states), self.scale**2)
         gram = np.einsum("nkp,nlp->kl", slopes, slopes, optimize=True)
-        return total[0] + gram, total[1] + curvature
-
-    def merge(self, left: Sums, right: Sums) -> Sums:
-        return left[0] + right[0], left[1] + right[1]
+        return ScoreSums(total.gram + gram, total.curvature + curvature)
 
 
 def fit_density(data: Dataset, terms: str | Library = "poly4") -> LogDensity:
@@ -69,7 +73,7 @@ def fit_density(data: Dataset, terms: str | Library = "poly4") -> LogDensity:
     basis = library(terms).bind(data.names)
     if basis.is_closed:
         basis = basis.in_frame(summary.frame)
-    gram, curvature = reduce(ScorePass(basis, summary.frame.scale), data)
+    sums = reduce(ScorePass(basis, summary.frame.scale), data)
     # The constant has no slope; a least-norm solution leaves it out.
-    solution = np.linalg.lstsq(gram, -curvature, rcond=None)[0]
+    solution = np.linalg.lstsq(sums.gram, -sums.curvature, rcond=None)[0]
     return LogDensity(basis, frozen(np.asarray(solution)))

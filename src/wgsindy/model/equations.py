@@ -1,4 +1,4 @@
-"""The fields of a generator as they are written: coefficients, equations, SymPy, LaTeX."""
+"""The fields of a generator as they are written: coefficients, equations, SymPy."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.frame import Frame
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
-from wgsindy.model.linear_form import LinearForm
+from wgsindy.model.linear_form import LinearForm, field_names
 from wgsindy.model.uncertainty import Uncertainty, normal_quantile
 
 if TYPE_CHECKING:
     import sympy
 
 
+WIDEST, MOST_LINES = 110, 24  # of a summary
+
+
 class Coefficient(NamedTuple):
     """One term of one field in the physical states; NaN where the recipe gives no error bar."""
 
-    target: str
-    term: str
+    target: str  # the field: b1, a12
+    term: str  # as a formula in the state names
     value: float
-    std_error: float
-    low: float
+    std_error: float  # given the selected terms
+    low: float  # ends of the 95 % interval
     high: float
-    inclusion: float
+    inclusion: float  # probability that the term belongs to the field
 
 
 class SymbolicGenerator(NamedTuple):
@@ -65,7 +67,7 @@ class Formulas:
     def _fields(self) -> Iterator[tuple[str, LinearForm, int]]:
         """Each field by its name, with the form it is in and its row there."""
         forms = (self.drift, self.entries)
-        for names, form in zip(symbolic.field_names(self.dimension), forms, strict=True):
+        for names, form in zip(field_names(self.dimension), forms, strict=True):
             for row, name in enumerate(names):
                 yield name, form, row
 
@@ -98,6 +100,17 @@ class Formulas:
             for number, (target, form, row) in enumerate(self._fields())
         ]
 
+    def summary(self) -> str:
+        """Write the equations under a heading, short enough to be read in a terminal."""
+        lines = self.equations(3, 0.02, errors=True)
+        shown = [
+            line if len(line) <= WIDEST else f"{line[:WIDEST].rsplit(' ', 1)[0]} ..."
+            for line in lines[:MOST_LINES]
+        ]
+        if len(lines) > MOST_LINES:
+            shown.append(f"... and {len(lines) - MOST_LINES} more; see equations()")
+        return "\n  ".join([f"Generator of ({', '.join(self.names)})", *shown])
+
     def written(self, cutoff: float) -> tuple[Coefficient, ...]:
         """Those of the coefficients that :meth:`equations` writes."""
         shown = self._worth_printing(cutoff)
@@ -112,7 +125,7 @@ class Formulas:
         """For each field the terms ``(K,)`` that matter where the data are."""
         if self.region is None or self.uncertainty is not None:
             return {name: np.ones(len(form.terms), dtype=bool) for name, form, _ in self._fields()}
-        drift, entries = symbolic.field_names(self.dimension)
+        drift, entries = field_names(self.dimension)
         drift_sizes = self.drift.contributions(self.region)
         entry_sizes = self.entries.contributions(self.region)
         pairs = tensor.pairs(self.dimension)
@@ -136,22 +149,11 @@ class Formulas:
         symbols = tuple(sympy.Symbol(name, real=True) for name in self.names)
         return SymbolicGenerator(symbols, sympy.Matrix(self.drift.to_sympy()), matrix)
 
-    def shortened(self, digits: int, cutoff: float) -> tuple[LinearForm, ...]:
+    def shortened(self, digits: int, cutoff: float) -> tuple[LinearForm, LinearForm]:
         """Drift and tensor with the terms and the digits that :meth:`equations` gives them."""
         shown = self._worth_printing(cutoff)
-        parts = zip(symbolic.field_names(self.dimension), (self.drift, self.entries), strict=True)
-        return tuple(
-            form.shortened(np.array([shown[target] for target in targets]), digits)
-            for targets, form in parts
+        drift, entries = (
+            np.array([shown[target] for target in targets])
+            for targets in field_names(self.dimension)
         )
-
-    def to_latex(self, digits: int, cutoff: float) -> str:
-        """Write the equations as a LaTeX ``aligned`` block."""
-        names = [name for name, _, _ in self._fields()]
-        fields = [field for form in self.shortened(digits, cutoff) for field in form.printable()]
-        return symbolic.aligned(
-            [
-                f"{name[0]}_{{{name[1:]}}} &= {symbolic.write_latex(field)}"
-                for name, field in zip(names, fields, strict=True)
-            ]
-        )
+        return self.drift.shortened(drift, digits), self.entries.shortened(entries, digits)

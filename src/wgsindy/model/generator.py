@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,34 +19,19 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
-from wgsindy.model import linear_form as symbolic
-from wgsindy.model import model_file as modelfile
-from wgsindy.model import readouts, tensor
+from wgsindy.model import model_file, readouts, tensor
 from wgsindy.model.density import LogDensity
+from wgsindy.model.display import latex
 from wgsindy.model.equations import Coefficient, Formulas, SymbolicGenerator
-from wgsindy.model.model_file import ModelParts
+from wgsindy.model.linear_form import linear_fields, split_sympy, tensor_fields
 from wgsindy.model.simulate import Scheme, simulate
 from wgsindy.model.tensor import TensorField
-from wgsindy.model.uncertainty import Uncertainty, normal_quantile
+from wgsindy.model.uncertainty import Bands, Uncertainty
+from wgsindy.terms.basis import Basis
 from wgsindy.terms.expression import Expression
-from wgsindy.terms.library import Basis
-
-if TYPE_CHECKING:
-    pass
-
-DIFFERENCE = 1e-5  # step of numerical derivatives, relative to the largest coordinate
 
 
-class Bands(NamedTuple):
-    """Pointwise intervals: drift ``(n, d)`` and tensor entries ``(n, d, d)``, lower and upper."""
-
-    drift_low: FloatArray
-    drift_high: FloatArray
-    diffusion_low: FloatArray
-    diffusion_high: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Generator:
     """A diffusion generator: the result of a fit, or a known truth.
 
@@ -66,6 +51,13 @@ class Generator:
     >>> truth = Generator.from_sympy(("x", "y"), [-x - 2*y, 2*x - y], [[1, 0], [0, 1]])
     >>> truth.drift([[1.0, 1.0]]).tolist(), truth.curl([[1.0, 1.0]]).tolist()
     ([[-3.0, 1.0]], [2.0])
+    >>> truth
+    Generator of (x, y)
+      b1 = -x - 2*y
+      b2 = 2*x - y
+      a11 = 1
+      a12 = 0
+      a22 = 1
     """
 
     basis: Basis
@@ -85,7 +77,7 @@ class Generator:
         """Build a generator from SymPy expressions of the drift and of the full tensor."""
         d = len(names)
         entries = [diffusion[p][q] for p, q in tensor.pairs(d)]
-        basis, coefficients = symbolic.split_sympy([*drift, *entries], names)
+        basis, coefficients = split_sympy([*drift, *entries], names)
         field = TensorField("entries", frozen(coefficients[d:]), 0.0, frozen(np.ones(d)))
         return cls(basis, frozen(coefficients[:d]), field)
 
@@ -171,16 +163,8 @@ class Generator:
         return readouts.antisymmetric_drift(self._points(points), self.drift_jacobian(points))
 
     def diffusion_divergence(self, points: ArrayLike) -> FloatArray:
-        """sum_q d a_pq / d x_q ``(n, d)``, by central differences: the read-out has kinks."""
-        x = self._points(points)
-        out = np.zeros_like(x)
-        sizes = np.abs(x).max(axis=0, initial=0.0)
-        for q, width in enumerate(DIFFERENCE * np.where(sizes > 0, sizes, 1.0)):
-            ahead, behind = x.copy(), x.copy()
-            ahead[:, q] += width
-            behind[:, q] -= width
-            out += (self.diffusion(ahead) - self.diffusion(behind))[:, :, q] / (2 * width)
-        return out
+        """sum_q d a_pq / d x_q ``(n, d)``, by central differences."""
+        return readouts.divergence(self.diffusion, self._points(points))
 
     def current_velocity(self, points: ArrayLike, density: LogDensity) -> FloatArray:
         """Velocity of the stationary current ``(n, d)``; zero for a reversible process.
@@ -216,16 +200,9 @@ class Generator:
         if not 0 < level < 1:
             raise DataError(f"the level of a band is a probability like 0.95, got {level!r}.")
         theta = self.basis.values(self._points(points))
-        width = normal_quantile(level)
         drift = theta @ self.drift_coefficients.T
         entries = theta @ self.tensor_field.coefficients.T
-
-        def half_width(covariance: FloatArray) -> FloatArray:
-            variance = np.einsum("nk,fkl,nl->nf", theta, covariance, theta, optimize=True)
-            return width * np.sqrt(np.maximum(variance, 0.0))
-
-        of_drift = half_width(self.uncertainty.drift_spread)
-        of_entries = half_width(self.uncertainty.entry_covariance)
+        of_drift, of_entries = self.uncertainty.half_widths(theta, level)
         return Bands(
             drift - of_drift,
             drift + of_drift,
@@ -234,27 +211,27 @@ class Generator:
         )
 
     @cached_property
-    def _drift_form(self) -> symbolic.LinearForm:
-        """The drift as it is written: the selected terms, where the field averages over several."""
-        selected = self.drift_coefficients if self.uncertainty is None else self.uncertainty.drift
-        return symbolic.linear_fields(self.basis, selected)
-
-    @cached_property
-    def tensor_form(self) -> symbolic.LinearForm:
-        """Tensor entries in the physical states; for ``clipped`` tensors before the clip."""
-        a = self.tensor_field
-        if a.form != "factor":
-            entries = symbolic.shrunk_entries(a.coefficients, a.shrinkage, a.units)
-            return symbolic.linear_fields(self.basis, entries)
-        plain = symbolic.outer_mixture(a.place)
-        mixture = symbolic.shrunk_entries(plain, a.shrinkage, a.units)
-        return symbolic.factor_products(self.basis, a.coefficients, mixture)
-
-    @cached_property
     def _formulas(self) -> Formulas:
+        # Of a drift that averages over several choices of terms, the best choice is written.
+        selected = self.drift_coefficients if self.uncertainty is None else self.uncertainty.drift
         return Formulas(
-            self.names, self._drift_form, self.tensor_form, self.region, self.uncertainty
+            self.names,
+            linear_fields(self.basis, selected),
+            tensor_fields(self.basis, self.tensor_field),
+            self.region,
+            self.uncertainty,
         )
+
+    def __repr__(self) -> str:
+        return self._formulas.summary()
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.to_latex()}$"
+
+    def _repr_html_(self) -> str:
+        from wgsindy.model.display.notebook import generator_html
+
+        return generator_html(self)
 
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
@@ -288,7 +265,7 @@ class Generator:
 
     def to_latex(self, digits: int = 3, cutoff: float = 0.02) -> str:
         """Write the equations as a LaTeX ``aligned`` block."""
-        return self._formulas.to_latex(digits, cutoff)
+        return latex.equations_latex(*self._formulas.shortened(digits, cutoff))
 
     def sde_latex(self, digits: int = 4, cutoff: float = 0.02) -> str:
         """Write dX = b dt + sigma dW with b as a vector and a = sigma sigma' as a matrix.
@@ -296,7 +273,7 @@ class Generator:
         A LaTeX ``aligned`` block that MathJax and KaTeX read, without dollar signs. Terms are left
         out as in :meth:`equations`.
         """
-        return symbolic.sde_latex(*self._formulas.shortened(digits, cutoff))
+        return latex.sde_latex(*self._formulas.shortened(digits, cutoff))
 
     def generator_latex(self, digits: int = 4, cutoff: float = 0.02) -> str:
         r"""Write L f = b . grad f + (1/2) a : Hess f as a LaTeX ``aligned`` block.
@@ -311,7 +288,7 @@ class Generator:
         &\quad + 0.25 \partial_{x}^{2} f
         \end{aligned}
         """
-        return symbolic.generator_latex(*self._formulas.shortened(digits, cutoff))
+        return latex.generator_latex(*self._formulas.shortened(digits, cutoff))
 
     def simulate(
         self,
@@ -323,7 +300,7 @@ class Generator:
         random_state: int | np.random.Generator | None = None,
         scheme: Scheme | None = None,
     ) -> Trajectories:
-        """Simulate paths from ``x0``; see :func:`wgsindy.model.simulate.simulate`."""
+        """Simulate from ``x0``; see :func:`wgsindy.model.simulate.simulate`."""
         return simulate(
             self,
             x0,
@@ -336,15 +313,7 @@ class Generator:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of a model file: plain data, no code."""
-        parts = ModelParts(
-            self.basis,
-            self.drift_coefficients,
-            self.tensor_field,
-            self.info,
-            self.region,
-            self.uncertainty,
-        )
-        return modelfile.encode(parts)
+        return model_file.encode(self)
 
     @classmethod
     def from_dict(cls, content: Any) -> Generator:
@@ -355,11 +324,11 @@ class Generator:
         ModelFileError
             If anything in it is missing, of the wrong kind or of the wrong shape.
         """
-        return cls(*modelfile.decode(content))
+        return cls(*model_file.decode(content))
 
     def save(self, path: str | Path) -> None:
         """Write a model file (JSON), atomically; floats are kept bit for bit."""
-        modelfile.write(path, self.to_dict())
+        model_file.write(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> Generator:
@@ -370,4 +339,4 @@ class Generator:
         ModelFileError
             If the file is not one that :meth:`save` wrote.
         """
-        return cls.from_dict(modelfile.read(path))
+        return cls.from_dict(model_file.read(path))

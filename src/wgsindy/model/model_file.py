@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,14 +16,17 @@ from wgsindy.errors import ModelFileError
 from wgsindy.files import write_atomically
 from wgsindy.model.tensor import TensorField, pairs
 from wgsindy.model.uncertainty import Uncertainty
+from wgsindy.terms.basis import Basis, basis_of
 from wgsindy.terms.expression import Expression
-from wgsindy.terms.library import Basis, basis_of
+
+if TYPE_CHECKING:
+    from wgsindy.model.generator import Generator
 
 FORMAT = "wgsindy-generator"
 VERSION = 1
 
 
-class ModelParts(NamedTuple):
+class Content(NamedTuple):
     """What a generator is made of, in the order of its constructor."""
 
     basis: Basis
@@ -34,25 +37,27 @@ class ModelParts(NamedTuple):
     uncertainty: Uncertainty | None = None
 
 
-def encode(parts: ModelParts) -> dict[str, Any]:
+def encode(generator: Generator) -> dict[str, Any]:
     """Return the content of a model file."""
+    basis, tensor, region = generator.basis, generator.tensor_field, generator.region
+    bars = generator.uncertainty
     return {
         "format": FORMAT,
         "version": VERSION,
-        "names": list(parts.basis.names),
-        "terms": list(parts.basis.terms),
-        "frame": _frame_dict(parts.basis.frame),
-        "region": None if parts.region is None else _frame_dict(parts.region),
-        "drift": parts.drift.tolist(),
+        "names": list(basis.names),
+        "terms": list(basis.terms),
+        "frame": _frame_dict(basis.frame),
+        "region": None if region is None else _frame_dict(region),
+        "drift": generator.drift_coefficients.tolist(),
         "tensor": {
-            "form": parts.field.form,
-            "coefficients": parts.field.coefficients.tolist(),
-            "shrinkage": parts.field.shrinkage,
-            "units": parts.field.units.tolist(),
-            "order": None if parts.field.order is None else list(parts.field.order),
+            "form": tensor.form,
+            "coefficients": tensor.coefficients.tolist(),
+            "shrinkage": tensor.shrinkage,
+            "units": tensor.units.tolist(),
+            "order": None if tensor.order is None else list(tensor.order),
         },
-        "info": dict(parts.info),
-        "uncertainty": None if parts.uncertainty is None else _uncertainty_dict(parts.uncertainty),
+        "info": dict(generator.info),
+        "uncertainty": None if bars is None else _uncertainty_dict(bars),
     }
 
 
@@ -64,7 +69,7 @@ def _uncertainty_dict(uncertainty: Uncertainty) -> dict[str, Any]:
     }
 
 
-def decode(content: Any) -> ModelParts:
+def decode(content: Any) -> Content:
     """Check the content of a model file and take it apart.
 
     Raises
@@ -85,13 +90,13 @@ def decode(content: Any) -> ModelParts:
         raise ModelFileError(f"this model file is damaged: {error}.") from None
 
 
-def _decode(content: dict[str, Any]) -> ModelParts:
+def _decode(content: dict[str, Any]) -> Content:
     names = tuple(content["names"])
     basis = basis_of([Expression.parse(text, names) for text in content["terms"]], names)
     if list(basis.terms) != list(content["terms"]):
         raise ModelFileError("its terms are not in the order in which they were written")
     d, k = len(names), len(basis)
-    return ModelParts(
+    return Content(
         basis.in_frame(_frame_of(content["frame"], d)),
         _array(content["drift"], (d, k)),
         _field_of(content["tensor"], d, k),

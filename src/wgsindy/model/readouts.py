@@ -5,9 +5,13 @@ Functions of field values, so that a recovered generator, a truth and a simulati
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
+
+DIFFERENCE = 1e-5  # step of numerical derivatives, relative to the largest coordinate
 
 
 def correlation(diffusion: FloatArray) -> FloatArray:
@@ -34,6 +38,21 @@ def antisymmetric_drift(points: FloatArray, jacobian: FloatArray) -> FloatArray:
     diagnostic of rotation only.
     """
     return np.einsum("npq,nq->np", rotation(jacobian), points)
+
+
+def divergence(diffusion: Callable[[FloatArray], FloatArray], points: FloatArray) -> FloatArray:
+    """sum_q d a_pq / d x_q ``(n, d)`` of a tensor field, by central differences.
+
+    Where eigenvalues are clipped a tensor field has kinks, and no derivative in closed form.
+    """
+    out = np.zeros_like(points)
+    sizes = np.abs(points).max(axis=0, initial=0.0)
+    for q, width in enumerate(DIFFERENCE * np.where(sizes > 0, sizes, 1.0)):
+        ahead, behind = points.copy(), points.copy()
+        ahead[:, q] += width
+        behind[:, q] -= width
+        out += (diffusion(ahead) - diffusion(behind))[:, :, q] / (2 * width)
+    return out
 
 
 def current_velocity(

@@ -1,6 +1,6 @@
-"""Simulators of any process that has a drift and a diffusion tensor, vectorised over paths.
+"""Simulators of any process that has a drift and a diffusion tensor, all trajectories at once.
 
-Each scheme maps starting points ``(R, d)`` to paths ``(R, steps + 1, d)``. A process is anything
+Each scheme maps starting points ``(R, d)`` to states ``(R, steps + 1, d)``. A process is anything
 with ``names``, ``drift(x)`` and ``diffusion(x)``: a recovered generator or a zoo truth.
 """
 
@@ -208,12 +208,12 @@ def simulate(
     random_state: int | np.random.Generator | None = None,
     scheme: Scheme | None = None,
 ) -> Trajectories:
-    """Simulate paths from ``x0``, one point ``(d,)`` for all or one per path ``(R, d)``.
+    """Simulate from ``x0``, one point ``(d,)`` for all trajectories or one for each, ``(R, d)``.
 
     Raises
     ------
     SimulationError
-        If a path leaves the finite numbers, or an argument makes no sense.
+        If a trajectory leaves the finite numbers, or an argument makes no sense.
     """
     start = np.array(x0, dtype=np.float64)
     d = len(process.names)
@@ -232,7 +232,7 @@ def simulate(
     if not np.isfinite(paths).all():
         first = int(np.argwhere(~np.isfinite(paths).all(axis=(0, 2)))[0, 0])
         raise SimulationError(
-            f"a path became infinite at step {first} of {steps}: the drift may push outwards "
+            f"a trajectory became infinite at step {first} of {steps}: the drift may push outwards "
             "beyond the fitted region; try a smaller dt or a start inside the data."
         )
     return Trajectories(list(paths), dt, names=process.names)

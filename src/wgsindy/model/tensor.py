@@ -1,7 +1,10 @@
 """The cone of positive semidefinite tensors, for fields of them: arrays ``(n, d, d)``.
 
-A symmetric tensor is stored by its lower triangle, row by row: for d = 2 the entries are
-a11, a21 = a12, a22.
+A symmetric tensor is stored by its ``E = d (d + 1) / 2`` independent entries, the lower triangle
+row by row: for d = 2 these are a11, a21 = a12, a22. Where entries become tensors or come from
+them, points are first, ``(n, E)``, as in states ``(n, d)`` and values of terms ``(n, K)``. What
+computes entry by entry (:func:`has_root`, :func:`precision`, :func:`multiply`) takes them as rows,
+``(E, n)``, each one block of memory; ``.T`` leads from one to the other without a copy.
 """
 
 from __future__ import annotations
@@ -192,19 +195,18 @@ TensorForm = Literal["entries", "clipped", "factor"]
 
 @dataclass(frozen=True)
 class TensorField:
-    """How the tensor is made from ``coefficients (E, K)``.
+    """How the tensor is made from the terms.
 
     ``entries``: a_pq = theta c, as it is. ``clipped``: the same with negative eigenvalues set to
-    zero at each point. ``factor``: L_pq = theta c, a = L L', shrunk towards isotropy in
-    ``units`` by ``shrinkage``; positive semidefinite everywhere by construction. The factor takes
-    the coordinates in ``order``, as they come unless given.
+    zero at each point. ``factor``: L_pq = theta c, a = L L'; positive semidefinite everywhere by
+    construction.
     """
 
     form: TensorForm
-    coefficients: FloatArray
-    shrinkage: float
-    units: FloatArray
-    order: tuple[int, ...] | None = None
+    coefficients: FloatArray  # (E, K): of the entries of a, or of L
+    shrinkage: float  # weight of the isotropic part that is mixed in
+    units: FloatArray  # (d,): of each coordinate, in which that part is isotropic
+    order: tuple[int, ...] | None = None  # in which a factor takes the coordinates; None: as is
 
     @property
     def place(self) -> list[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,24 +19,30 @@ from wgsindy.data.arrays import FloatArray
 FEWEST_CLUSTERS = 8  # of which a covariance can be estimated at all
 
 
+class Bands(NamedTuple):
+    """Pointwise intervals: drift ``(n, d)`` and tensor entries ``(n, d, d)``, lower and upper."""
+
+    drift_low: FloatArray
+    drift_high: FloatArray
+    diffusion_low: FloatArray
+    diffusion_high: FloatArray
+
+
 @dataclass(frozen=True)
 class Uncertainty:
     """Error bars of a generator, in physical terms and units.
 
-    ``drift (d, K)`` the selected terms, fitted jointly; zero elsewhere. ``drift_covariance
-    (d, K, d, K)`` and ``entry_covariance (E, K, K)`` are given these terms; ``drift_clustered`` and
-    ``entry_clustered`` the same from trajectories, None if there are fewer than 8.
-    ``drift_spread (d, K, K)`` is the covariance of the drift field's coefficients with the choice
-    of terms left open. ``inclusion (d + E, K)`` is the probability of each term.
+    ``d`` coordinates, ``E = d (d + 1) / 2`` tensor entries, ``K`` terms. Covariances are given the
+    selected terms, and zero elsewhere.
     """
 
-    drift: FloatArray
-    drift_covariance: FloatArray
-    entry_covariance: FloatArray
-    drift_spread: FloatArray
-    inclusion: FloatArray
-    drift_clustered: FloatArray | None = None
-    entry_clustered: FloatArray | None = None
+    drift: FloatArray  # (d, K): the selected terms, fitted jointly; zero elsewhere
+    drift_covariance: FloatArray  # (d, K, d, K): of these, model-based
+    entry_covariance: FloatArray  # (E, K, K): of the coefficients of each tensor entry, model-based
+    drift_spread: FloatArray  # (d, K, K): of the drift field, with the choice of terms left open
+    inclusion: FloatArray  # (d + E, K): probability that a term belongs to a field
+    drift_clustered: FloatArray | None = None  # (d, K, d, K): by trajectories; None if too few
+    entry_clustered: FloatArray | None = None  # (E, K, K): by trajectories; None if too few
 
     def std_errors(self, *, clustered: bool = False) -> FloatArray:
         """Standard errors of all coefficients ``(d + E, K)``, given the selected terms.
@@ -54,6 +61,19 @@ class Uncertainty:
             )
         variances = [np.einsum("pkpk->pk", drift), np.einsum("ekk->ek", entries)]
         return np.sqrt(np.maximum(np.concatenate(variances), 0.0))
+
+    def half_widths(self, theta: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+        """Half-widths of the intervals of drift ``(n, d)`` and entries ``(n, E)``.
+
+        ``theta (n, K)`` are the values of the terms.
+        """
+        width = normal_quantile(level)
+
+        def half_width(covariance: FloatArray) -> FloatArray:
+            variance = np.einsum("nk,fkl,nl->nf", theta, covariance, theta, optimize=True)
+            return width * np.sqrt(np.maximum(variance, 0.0))
+
+        return half_width(self.drift_spread), half_width(self.entry_covariance)
 
 
 def clustered_covariance(covariance: FloatArray, slopes: FloatArray) -> FloatArray | None:

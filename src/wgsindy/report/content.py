@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.diagnostics.findings import Verdict
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import Digest
 
 MINUS = "\N{MINUS SIGN}"
@@ -102,7 +102,7 @@ def fit_facts(generator: Generator, diagnostics: Diagnostics) -> list[Fact]:
         Fact("Rows", f"{diagnostics.n_rows}"),
         Fact("Effective horizon, worst covered twentieth", f"{diagnostics.horizon:.3g}"),
     ]
-    _, entries = symbolic.field_names(generator.dimension)
+    _, entries = field_names(generator.dimension)
     for p, (name, noise, jitter) in enumerate(
         zip(generator.names, diagnostics.noise_level, diagnostics.observation_noise, strict=True)
     ):

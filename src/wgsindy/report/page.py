@@ -19,11 +19,11 @@ from wgsindy import __version__
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.diagnostics.findings import weak_fields
 from wgsindy.errors import WgsindyError
-from wgsindy.model import model_file as modelfile
+from wgsindy.model import model_file
+from wgsindy.model.display import mathml as formulas
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
 from wgsindy.report import content
-from wgsindy.report import mathml as formulas
 from wgsindy.report.checks.residuals import Moment, residuals
 from wgsindy.report.checks.simulation import rehearse
 from wgsindy.report.content import Origin
@@ -94,7 +94,7 @@ def render(
             rests=rests,
             replay=replay,
             random_state=random_state,
-            model=as_base64(modelfile.text_of(generator.to_dict()).encode()),
+            model=as_base64(model_file.text_of(generator.to_dict()).encode()),
             specs=as_json({picture.name: picture.spec() for picture in drawn}),
             style=package_text("report.css"),
             script=package_text("report.js"),

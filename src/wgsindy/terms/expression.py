@@ -1,42 +1,27 @@
-"""Formulas in the state names: parsed against a whitelist, never evaluated as code.
+"""Formulas in the state names.
 
-A formula is a small tree. The same walk over it gives values (NumPy arrays), values with exact
-first and second derivatives (:class:`Jet`), a SymPy expression, or its text again.
+A formula is a small tree. Walks over it give values (NumPy arrays), values with exact first and
+second derivatives (:class:`Jet`), its text, its degree, or the powers of a monomial.
 """
 
 from __future__ import annotations
 
-import ast
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.errors import LibraryError
 from wgsindy.terms.derivatives import FUNCTIONS, Jet
+from wgsindy.terms.parsing import Node, parse
+from wgsindy.terms.sympy_bridge import from_sympy, to_sympy
 
 if TYPE_CHECKING:
     import sympy
 
-MAX_LENGTH = 10_000
-MAX_DEPTH = 50
-MAX_EXPONENT = 100
-
 VALUES: dict[str, Callable[[Any], Any]] = {name: getattr(np, name) for name in FUNCTIONS}
-
-
-@dataclass(frozen=True)
-class Node:
-    """One operation of a formula: ``constant``, ``variable``, ``+``, ``*``, ``power``, ..."""
-
-    kind: str
-    children: tuple[Node, ...] = ()
-    number: float = 0.0
-    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,26 +49,12 @@ class Expression:
         LibraryError
             If the text is not a formula of the whitelisted functions and the given names.
         """
-        if not isinstance(text, str) or len(text) > MAX_LENGTH:
-            raise LibraryError(
-                f"a term must be a formula of at most {MAX_LENGTH} characters, got {text!r:.80}."
-            )
-        try:
-            # As Python's operator ^ would bind less tightly than +.
-            tree = ast.parse(text.strip().replace("^", "**"), mode="eval")
-            root = _read(tree.body, text, tuple(names))
-        except LibraryError:
-            raise
-        except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
-            raise LibraryError(f"term {text!r:.80} is not a formula: {error}.") from None
-        if _depth(root) > MAX_DEPTH:
-            raise LibraryError(f"term {text!r:.80} is nested more than {MAX_DEPTH} levels deep.")
-        return cls(root, tuple(names))
+        return cls(parse(text, tuple(names)), tuple(names))
 
     @classmethod
     def from_sympy(cls, expression: sympy.Expr, names: Sequence[str]) -> Expression:
         """Convert a SymPy expression; its symbols are matched to ``names`` by name."""
-        return cls(_from_sympy(expression, tuple(names)), tuple(names))
+        return cls(from_sympy(expression, tuple(names)), tuple(names))
 
     @cached_property
     def text(self) -> str:
@@ -94,6 +65,16 @@ class Expression:
     def variables(self) -> frozenset[str]:
         """Names that occur in the formula."""
         return frozenset(_variables(self.root))
+
+    @cached_property
+    def degree(self) -> float:
+        """How complicated the formula is: the degree of a monomial, and its like elsewhere."""
+        return _degree(self.root)
+
+    @cached_property
+    def powers(self) -> tuple[int, ...] | None:
+        """Powers of the states if the formula is a bare monomial, else None."""
+        return _powers(self.root, self.names)
 
     def value(self, states: FloatArray) -> FloatArray:
         """Evaluate at ``states (n, d)``; returns ``(n,)``."""
@@ -114,49 +95,7 @@ class Expression:
         """Convert to SymPy, with one real symbol per state name."""
         import sympy
 
-        return _to_sympy(self.root, {name: sympy.Symbol(name, real=True) for name in self.names})
-
-
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.Pow: "**",
-}
-
-
-def _constant(number: float) -> Node:
-    if not math.isfinite(float(number)):
-        raise OverflowError("it contains a number beyond floating point")
-    # Adding zero makes a negative zero a plain one: 1 / -0 would not be what its text says.
-    return Node("constant", number=float(number) + 0.0)
-
-
-def _sum(*terms: Node) -> Node:
-    """Add terms; a sum of sums is one sum."""
-    flat = [child for term in terms for child in (term.children if term.kind == "+" else [term])]
-    return Node("+", tuple(flat))
-
-
-def _product(*factors: Node) -> Node:
-    """Multiply factors; a product of products is one, with its numbers gathered in front."""
-    flat = [child for f in factors for child in (f.children if f.kind == "*" else [f])]
-    number = math.prod(f.number for f in flat if f.kind == "constant")
-    rest = tuple(f for f in flat if f.kind != "constant")
-    if not rest:
-        return _constant(number)
-    if number != 1:
-        rest = (_constant(number), *rest)
-    return rest[0] if len(rest) == 1 else Node("*", rest)
-
-
-def _power(base: Node, exponent: float) -> Node:
-    if not abs(exponent) <= MAX_EXPONENT:
-        raise LibraryError(f"exponents go up to {MAX_EXPONENT}, got {exponent:g}.")
-    if base.kind == "constant" and base.number > 0:
-        return _constant(base.number**exponent)
-    return Node("power", (base,), number=exponent)
+        return to_sympy(self.root, {name: sympy.Symbol(name, real=True) for name in self.names})
 
 
 def _variables(node: Node) -> Iterator[str]:
@@ -164,63 +103,6 @@ def _variables(node: Node) -> Iterator[str]:
         yield node.name
     for child in node.children:
         yield from _variables(child)
-
-
-def _depth(node: Node) -> int:
-    return 1 + max((_depth(child) for child in node.children), default=0)
-
-
-def _read(node: ast.expr, text: str, names: tuple[str, ...]) -> Node:
-    match node:
-        case ast.Constant(value=bool()):
-            pass
-        case ast.Constant(value=int() | float() as number):
-            return _constant(number)
-        case ast.Name(id=name):
-            if name not in names:
-                raise LibraryError(
-                    f"term {text!r} uses {name!r}, which is not a state; the states are "
-                    f"{list(names)}."
-                )
-            return Node("variable", name=name)
-        case ast.UnaryOp(op=ast.USub(), operand=inner):
-            return _product(_constant(-1.0), _read(inner, text, names))
-        case ast.UnaryOp(op=ast.UAdd(), operand=inner):
-            return _read(inner, text, names)
-        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
-            first, second = _read(left, text, names), _read(right, text, names)
-            return _binary(_OPERATORS[type(operator)], first, second, text)
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-            children = tuple(_read(arg, text, names) for arg in args)
-            if (name in FUNCTIONS and len(args) == 1) or (
-                name in ("min", "max") and len(args) == 2
-            ):
-                return Node("function", children, name=name)
-            raise LibraryError(
-                f"term {text!r} calls {name!r} with {len(args)} arguments; the functions are "
-                f"{sorted(FUNCTIONS)} of one argument, min and max of two."
-            )
-    raise LibraryError(
-        f"term {text!r:.80} contains {ast.unparse(node)!r:.40}, which has no place in a formula; "
-        "use numbers, state names, + - * / ** and functions."
-    )
-
-
-def _binary(operator: str, left: Node, right: Node, text: str) -> Node:
-    match operator:
-        case "+":
-            return _sum(left, right)
-        case "-":
-            return _sum(left, _product(_constant(-1.0), right))
-        case "*":
-            return _product(left, right)
-        case "/":
-            if left.kind == right.kind == "constant" and right.number != 0:
-                return _constant(left.number / right.number)
-            return _product(left, _power(right, -1.0))
-    if right.kind != "constant":
-        raise LibraryError(f"term {text!r:.80} has an exponent that is not a number.")
-    return _power(left, right.number)
 
 
 def _value(node: Node, columns: dict[str, FloatArray]) -> Any:
@@ -297,54 +179,38 @@ def _number_text(number: float) -> str:
     return repr(int(number) if number.is_integer() and abs(number) < 1e15 else number)
 
 
-def _to_sympy(node: Node, symbols: dict[str, sympy.Symbol]) -> Any:
-    import sympy
-
+def _degree(node: Node) -> float:
+    """Degree of a formula: of a product the sum, of a sum the largest, of a function at least 1."""
+    inner = [_degree(child) for child in node.children]
     match node.kind:
         case "constant":
-            return (
-                sympy.Integer(int(node.number))
-                if node.number.is_integer()
-                else sympy.Float(node.number)
-            )
+            return 0.0
         case "variable":
-            return symbols[node.name]
-    children = [_to_sympy(child, symbols) for child in node.children]
-    match node.kind:
+            return 1.0
         case "power":
-            twice = 2 * node.number
-            exact = sympy.Rational(int(twice), 2) if twice.is_integer() else node.number
-            return children[0] ** exact
-        case "+":
-            return sympy.Add(*children)
+            return abs(node.number) * inner[0]
         case "*":
-            return sympy.Mul(*children)
-    names = {"abs": "Abs", "min": "Min", "max": "Max"}
-    return getattr(sympy, names.get(node.name, node.name))(*children)
+            return sum(inner)
+        case "+":
+            return max(inner)
+    return inner[0] / 2 if node.name == "sqrt" else max(1.0, *inner)
 
 
-def _from_sympy(expression: Any, names: tuple[str, ...]) -> Node:
-    import sympy
-
-    if expression.is_Number or expression.is_NumberSymbol:
-        return _constant(float(expression))
-    if expression.is_Symbol:
-        if expression.name not in names:
-            raise LibraryError(f"{expression.name!r} is not a state; the states are {list(names)}.")
-        return Node("variable", name=expression.name)
-    if isinstance(expression, sympy.Pow) and expression.exp.is_Number:
-        base = _from_sympy(expression.base, names)
-        if expression.exp == sympy.Rational(1, 2):
-            return Node("function", (base,), name="sqrt")
-        return _power(base, float(expression.exp))
-    children = tuple(_from_sympy(arg, names) for arg in expression.args)
-    if isinstance(expression, sympy.Add | sympy.Mul):
-        return (_sum if isinstance(expression, sympy.Add) else _product)(*children)
-    name = {"Abs": "abs", "Min": "min", "Max": "max"}.get(
-        type(expression).__name__, type(expression).__name__
-    )
-    if name in ("min", "max"):  # SymPy's take any number of arguments
-        return reduce(lambda left, right: Node("function", (left, right), name=name), children)
-    if name in FUNCTIONS:
-        return Node("function", children, name=name)
-    raise LibraryError(f"{expression} cannot be written with the functions {sorted(FUNCTIONS)}.")
+def _powers(node: Node, names: tuple[str, ...]) -> tuple[int, ...] | None:
+    """Return the powers if the formula is a bare monomial, else None."""
+    match node.kind:
+        case "constant":
+            return (0,) * len(names) if node.number == 1 else None
+        case "variable":
+            return tuple(int(name == node.name) for name in names)
+        case "power":
+            inner = _powers(node.children[0], names)
+            if inner is None or node.number < 0 or not node.number.is_integer():
+                return None
+            return tuple(int(node.number) * power for power in inner)
+        case "*":
+            rows = [_powers(child, names) for child in node.children]
+            if any(row is None for row in rows):
+                return None
+            return tuple(int(total) for total in np.sum(np.array(rows, dtype=np.int64), axis=0))
+    return None

@@ -1,7 +1,7 @@
-"""Candidate terms of the equations.
+"""Libraries: which candidate terms the user asks for.
 
-A :class:`Library` is what the user asks for (``"poly3"``, ``"sqrt"``, a list of formulas); bound
-to the state names of a data set it becomes a :class:`Basis`, which can be evaluated.
+A :class:`Library` is a name (``"poly3"``, ``"sqrt"``), a list of formulas, or several of these;
+bound to the state names of a dataset it becomes a :class:`~wgsindy.terms.basis.Basis`.
 """
 
 from __future__ import annotations
@@ -9,212 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.frame import Frame
 from wgsindy.errors import LibraryError
-from wgsindy.terms.expression import Expression, Node
-from wgsindy.terms.monomials import Monomials
-
-if TYPE_CHECKING:
-    import sympy
+from wgsindy.terms.basis import Basis, basis_of
+from wgsindy.terms.expression import Expression
+from wgsindy.terms.monomials import Monomials, monomial_name
 
 _POLYNOMIAL = re.compile(r"poly([0-9]{1,2})")
 _KNOWN = "poly1, poly2, ... polyN, sqrt, trig, or a list of formulas in the state names"
-
-
-def monomial_name(powers: Sequence[int], names: Sequence[str]) -> str:
-    """Return the formula of one monomial, ``"1"`` for the constant.
-
-    >>> monomial_name((1, 2), ("x", "y"))
-    'x*y**2'
-    """
-    factors = [
-        name if power == 1 else f"{name}**{power}"
-        for name, power in zip(names, powers, strict=True)
-        if power
-    ]
-    return "*".join(factors) or "1"
-
-
-class Basis:
-    """Candidate terms bound to state names, evaluated in a frame.
-
-    Monomials come first. If there is nothing else and their span is closed under shifts, the
-    basis may be evaluated in standardised coordinates (:meth:`in_frame`) and its coefficients
-    mapped back exactly (:attr:`to_physical`).
-
-    Parameters
-    ----------
-    names : state names
-    monomials : the polynomial terms
-    others : formulas that are not monomials
-    frame : where the terms are evaluated; the identity unless given
-    """
-
-    def __init__(
-        self,
-        names: Sequence[str],
-        monomials: Monomials,
-        others: Sequence[Expression] = (),
-        frame: Frame | None = None,
-    ) -> None:
-        self.names = tuple(names)
-        self.monomials = monomials
-        self.others = tuple(others)
-        self.frame = Frame.identity(len(self.names)) if frame is None else frame
-
-    @cached_property
-    def terms(self) -> tuple[str, ...]:
-        """Names of the terms as formulas in the coordinates of the frame."""
-        polynomial = [monomial_name(row, self.names) for row in self.monomials.powers.tolist()]
-        return (*polynomial, *(expression.text for expression in self.others))
-
-    def __len__(self) -> int:
-        return len(self.monomials) + len(self.others)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Basis):
-            return NotImplemented
-        return (
-            self.names == other.names
-            and self.terms == other.terms
-            and np.array_equal(self.frame.centre, other.frame.centre)
-            and np.array_equal(self.frame.scale, other.frame.scale)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def is_polynomial(self) -> bool:
-        """Whether every term is a monomial."""
-        return not self.others
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the span is closed under shifts and rescaling of single coordinates."""
-        return self.is_polynomial and self.monomials.is_closed
-
-    def in_frame(self, frame: Frame) -> Basis:
-        """Return the same terms as functions of ``(x - centre) / scale``."""
-        return Basis(self.names, self.monomials, self.others, frame)
-
-    def values(self, x: FloatArray) -> FloatArray:
-        """Evaluate at states ``(n, d)``; returns ``(n, K)``.
-
-        Raises
-        ------
-        LibraryError
-            Where a term is not finite, such as the root of a negative number.
-        """
-        z = self.frame.standardise(x)
-        rows = self.monomials.values(z)
-        if self.others:
-            with np.errstate(all="ignore"):
-                others = np.stack([expression.value(z) for expression in self.others])
-            rows = np.concatenate([rows, others])
-            self._refuse_undefined(rows, x)
-        return rows.T
-
-    def _refuse_undefined(self, rows: FloatArray, x: FloatArray) -> None:
-        bad = np.argwhere(~np.isfinite(rows))
-        if len(bad):
-            k, n = bad[0]
-            point = ", ".join(f"{s} = {v:.6g}" for s, v in zip(self.names, x[n], strict=True))
-            raise LibraryError(
-                f"term {self.terms[k]} is not finite at {point}; choose a library that is defined "
-                "on all states, or transform the states first."
-            )
-
-    def gradients(self, x: FloatArray) -> FloatArray:
-        """Derivatives with respect to ``x`` at states ``(n, d)``; returns ``(n, K, d)``."""
-        z = self.frame.standardise(x)
-        out = np.empty((len(z), len(self), len(self.names)))
-        out[:, : len(self.monomials)] = self.monomials.gradients(z)
-        for k, expression in enumerate(self.others, start=len(self.monomials)):
-            out[:, k] = expression.jet(z).gradient
-        return out / self.frame.scale
-
-    def slopes(self, coefficients: FloatArray) -> FloatArray:
-        """Coefficients ``(P, d, K)`` of the derivatives of the fields ``coefficients (P, K)``.
-
-        Only for a closed set of terms: elsewhere a derivative leaves the span.
-        """
-        turned = np.tensordot(coefficients, self.monomials.derivatives, (1, 1))
-        return np.asarray(turned / self.frame.scale[:, None])
-
-    def hessians(self, x: FloatArray) -> FloatArray:
-        """Second derivatives with respect to ``x`` at states ``(n, d)``; ``(n, K, d, d)``."""
-        z = self.frame.standardise(x)
-        d = len(self.names)
-        out = np.empty((len(z), len(self), d, d))
-        out[:, : len(self.monomials)] = self.monomials.hessians(z)
-        for k, expression in enumerate(self.others, start=len(self.monomials)):
-            out[:, k] = expression.jet(z).hessian
-        return out / np.outer(self.frame.scale, self.frame.scale)
-
-    @cached_property
-    def degrees(self) -> FloatArray:
-        """How complicated each term is, ``(K,)``: the degree of a monomial, and its like."""
-        polynomial = self.monomials.powers.sum(axis=1).astype(np.float64)
-        return np.append(polynomial, [_degree(expression.root) for expression in self.others])
-
-    @cached_property
-    def products(self) -> tuple[IntArray, IntArray]:
-        """Distinct products of two terms: ``pairs (2, P)``, and which one each pair is, ``(K, K)``.
-
-        Monomials whose powers add up to the same are the same product.
-        """
-        found: dict[tuple[Any, ...], int] = {}
-        pairs: list[tuple[int, int]] = []
-        index = np.empty((len(self), len(self)), dtype=np.int64)
-        powers = [tuple(row) for row in self.monomials.powers.tolist()]
-        for k in range(len(self)):
-            for m in range(k, len(self)):
-                if m < len(powers):
-                    key: tuple[Any, ...] = tuple(map(sum, zip(powers[k], powers[m], strict=True)))
-                else:
-                    key = ("pair", k, m)
-                if key not in found:
-                    found[key] = len(pairs)
-                    pairs.append((k, m))
-                index[k, m] = index[m, k] = found[key]
-        return np.array(pairs, dtype=np.int64).T, index
-
-    @cached_property
-    def to_physical(self) -> FloatArray:
-        """Matrix ``T (K, K)``: coefficients ``c`` in the frame are ``c @ T`` in ``x``."""
-        if not self.is_closed:
-            return np.eye(len(self))
-        return self.monomials.affine_map(self.frame.centre, self.frame.scale)
-
-    @cached_property
-    def from_physical(self) -> FloatArray:
-        """Inverse of :attr:`to_physical`, exactly: theta(x) = from_physical @ theta(z)."""
-        if not self.is_closed:
-            return np.eye(len(self))
-        centre, scale = self.frame.centre, self.frame.scale
-        return self.monomials.affine_map(-centre / scale, 1.0 / scale)
-
-    @cached_property
-    def expressions(self) -> tuple[Expression, ...]:
-        """The terms as formulas in the frame's coordinates."""
-        return (
-            *(
-                Expression.parse(monomial_name(row, self.names), self.names)
-                for row in self.monomials.powers.tolist()
-            ),
-            *self.others,
-        )
-
-    def to_sympy(self) -> tuple[sympy.Expr, ...]:
-        """Terms as SymPy expressions in the frame's coordinates."""
-        return tuple(expression.to_sympy() for expression in self.expressions)
 
 
 @dataclass(frozen=True)
@@ -271,59 +74,6 @@ def _formulas(name: str, names: tuple[str, ...]) -> list[str]:
     if name == "trig":
         return [*polynomial, *(f"sin({s})" for s in names), *(f"cos({s})" for s in names)]
     return polynomial
-
-
-def _degree(node: Node) -> float:
-    """Degree of a formula: of a product the sum, of a sum the largest, of a function at least 1."""
-    inner = [_degree(child) for child in node.children]
-    match node.kind:
-        case "constant":
-            return 0.0
-        case "variable":
-            return 1.0
-        case "power":
-            return abs(node.number) * inner[0]
-        case "*":
-            return sum(inner)
-        case "+":
-            return max(inner)
-    return inner[0] / 2 if node.name == "sqrt" else max(1.0, *inner)
-
-
-def basis_of(expressions: Sequence[Expression], names: Sequence[str]) -> Basis:
-    """Collect formulas into a basis: monomials first, doubles dropped."""
-    powers: dict[tuple[int, ...], None] = {}
-    others: dict[str, Expression] = {}
-    for expression in expressions:
-        row = monomial_powers(expression.root, tuple(names))
-        if row is None:
-            others.setdefault(expression.text, expression)
-        else:
-            powers.setdefault(row)
-    # Graded order lets each monomial be made from an earlier one by one multiplication.
-    rows = sorted(powers, key=lambda row: (sum(row), [-p for p in row]))
-    array = np.array(rows, dtype=np.int64).reshape(-1, len(names))
-    return Basis(names, Monomials(array), tuple(others.values()))
-
-
-def monomial_powers(node: Node, names: tuple[str, ...]) -> tuple[int, ...] | None:
-    """Return the powers if the formula is a bare monomial, else None."""
-    match node.kind:
-        case "constant":
-            return (0,) * len(names) if node.number == 1 else None
-        case "variable":
-            return tuple(int(name == node.name) for name in names)
-        case "power":
-            inner = monomial_powers(node.children[0], names)
-            if inner is None or node.number < 0 or not node.number.is_integer():
-                return None
-            return tuple(int(node.number) * power for power in inner)
-        case "*":
-            rows = [monomial_powers(child, names) for child in node.children]
-            if any(row is None for row in rows):
-                return None
-            return tuple(int(total) for total in np.sum(np.array(rows, dtype=np.int64), axis=0))
-    return None
 
 
 def library(spec: str | Sequence[str] | Library) -> Library:

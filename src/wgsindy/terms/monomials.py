@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import comb
@@ -129,3 +130,17 @@ def _binomials(largest: int) -> FloatArray:
     """Pascal's triangle ``(largest + 1, largest + 1)``; zero above its diagonal."""
     numbers = range(largest + 1)
     return np.array([[comb(n, k) for k in numbers] for n in numbers], dtype=np.float64)
+
+
+def monomial_name(powers: Sequence[int], names: Sequence[str]) -> str:
+    """Return the formula of one monomial, ``"1"`` for the constant.
+
+    >>> monomial_name((1, 2), ("x", "y"))
+    'x*y**2'
+    """
+    factors = [
+        name if power == 1 else f"{name}**{power}"
+        for name, power in zip(names, powers, strict=True)
+        if power
+    ]
+    return "*".join(factors) or "1"

@@ -13,10 +13,11 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
-from wgsindy.terms.library import Basis, monomial_name
+from wgsindy.model.linear_form import field_names
+from wgsindy.terms.basis import Basis
+from wgsindy.terms.monomials import monomial_name
 
 GRID_POINTS = 15
 GRID_RANGE = (2.0, 98.0)
@@ -118,7 +119,7 @@ def _field_errors(
     drift: FloatArray, true_drift: FloatArray, field: FloatArray, true_field: FloatArray
 ) -> dict[str, float]:
     d = drift.shape[1]
-    drift_names, entry_names = symbolic.field_names(d)
+    drift_names, entry_names = field_names(d)
     errors = {
         name: relative_error(drift[:, p], true_drift[:, p]) for p, name in enumerate(drift_names)
     }

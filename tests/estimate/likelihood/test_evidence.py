@@ -14,7 +14,7 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.frame import Frame
 from wgsindy.estimate.likelihood import evidence
 from wgsindy.estimate.likelihood.evidence import Problem, all_gains, all_supports, search
-from wgsindy.terms.library import Basis
+from wgsindy.terms.basis import Basis
 from wgsindy.terms.monomials import Monomials
 
 # Least squares on a few dozen numbers of order one, condition number below 1e3.

@@ -23,7 +23,8 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import reduce
-from wgsindy.terms.library import Basis, Library
+from wgsindy.terms.basis import Basis
+from wgsindy.terms.library import Library
 from wgsindy_evidence.baselines.regression import add_rows, fit_targets, pose
 
 

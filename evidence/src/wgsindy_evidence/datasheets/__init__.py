@@ -9,8 +9,8 @@ import numpy as np
 
 from wgsindy import zoo
 from wgsindy.errors import CampaignError
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import field_names
 from wgsindy.recipes import PAPER, SHARP
 from wgsindy.report.figures.fields import Viewport, plot_fields
 from wgsindy.zoo import System
@@ -179,7 +179,7 @@ def _picture(system: System, result: dict[str, Any]) -> Figure:
 
 
 def _figures(system: System, sharp: Sequence[Line], drawn: Drawn, table: Sequence[Line]) -> str:
-    components, _ = symbolic.field_names(len(system.names))
+    components, _ = field_names(len(system.names))
     scored = [components[p] for p in system.scored or ()]
     counted = f" The drift error counts {_listed(scored)} only." if scored else ""
     parts = [

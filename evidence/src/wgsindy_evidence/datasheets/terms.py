@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import field_names, join_terms
 from wgsindy.model.uncertainty import normal_quantile
 from wgsindy.terms.library import library
 from wgsindy.zoo import System
@@ -50,7 +50,7 @@ def recovered_terms(
 ) -> list[Term]:
     """Terms of the truth and all that some seed selects, by field, in the library's order."""
     terms = _terms(system)
-    fields = [name for names in symbolic.field_names(len(system.names)) for name in names]
+    fields = [name for names in field_names(len(system.names)) for name in names]
     truth = {(c.target, c.term): c.value for c in system.generator.coefficients}
     beyond = unspanned_fields(system)
     found: dict[tuple[str, str], list[float]] = {key: [] for key in truth if key[1] in terms}
@@ -116,9 +116,9 @@ def written_equations(result: dict[str, Any]) -> list[str]:
     model = Generator.from_dict(result["model"])
     if "coefficients" not in result:
         return model.equations()
-    drift, entries = symbolic.field_names(model.dimension)
+    drift, entries = field_names(model.dimension)
     return [
-        f"{name} = " + symbolic.join_terms(_pairs(result["coefficients"], name), digits=3)
+        f"{name} = " + join_terms(_pairs(result["coefficients"], name), digits=3)
         for name in (*drift, *entries)
     ]
 

@@ -75,7 +75,9 @@ def true_term_errors(system: System, data: Trajectories) -> dict[str, dict[str, 
     assert true is not None
     basis = library(system.library).bind(data.names)
     summary = data_summary(data, standardise=True)
-    errors = recover_by_likelihood(data, basis, summary, SHARP, given=true != 0).uncertainty.std_errors()
+    errors = recover_by_likelihood(
+        data, basis, summary, SHARP, given=true != 0
+    ).uncertainty.std_errors()
     drift, entries = symbolic.field_names(data.dimension)
     return {
         target: {basis.terms[k]: float(errors[row, k]) for k in np.flatnonzero(true[row])}

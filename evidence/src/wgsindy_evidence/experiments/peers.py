@@ -25,7 +25,8 @@ from wgsindy.data.arrays import BoolArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import CampaignError
 from wgsindy.model import tensor
-from wgsindy.terms.library import Basis, library
+from wgsindy.terms.basis import Basis
+from wgsindy.terms.library import library
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case

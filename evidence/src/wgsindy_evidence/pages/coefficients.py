@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.model import linear_form as symbolic
+from wgsindy.model.linear_form import field_names
 from wgsindy.terms.library import library
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence import published
@@ -81,7 +81,7 @@ def _terms(name: str, results: dict[Case, dict[str, Any]]) -> list[Term]:
     true = system.true_coefficients()
     assert true is not None
     labels = library(system.library).bind(system.names).terms
-    drift, entries = symbolic.field_names(len(system.names))
+    drift, entries = field_names(len(system.names))
     own = {case: result for case, result in results.items() if case.system == name}
     found = []
     for target, row in zip([*drift, *entries], true, strict=True):

@@ -13,7 +13,7 @@ NAMES = ("x", "y")
 
 
 def _terms(task: dict[str, Any]) -> list[str]:
-    from wgsindy.terms.library import monomial_name
+    from wgsindy.terms.monomials import monomial_name
 
     return [monomial_name(row, NAMES) for row in task["powers"].tolist()]
 

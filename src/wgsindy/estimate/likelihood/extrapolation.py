@@ -16,7 +16,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import LibraryError
 from wgsindy.estimate.likelihood.evidence import Penalty
 from wgsindy.passes.summary import DataSummary
-from wgsindy.terms.library import Basis
+from wgsindy.terms.basis import Basis
 
 NEGATIVE_COST = 5.0  # nats for a variance that turns negative beyond the data
 REACH = 2.0  # how far beyond the data a variance must stay positive

@@ -37,7 +37,7 @@ from wgsindy.passes.engine import SERIAL, Engine, Pass, Total, reduce
 from wgsindy.passes.segments import stretches_of
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import LikelihoodRecipe
-from wgsindy.terms.library import Basis
+from wgsindy.terms.basis import Basis
 
 MOST_ROUNDS = 9
 SAME_WEIGHTS = 0.02  # relative change of the tensor that is not worth another pass

@@ -18,7 +18,7 @@ from wgsindy.estimate.likelihood.normal_equations import NormalEquations
 from wgsindy.estimate.likelihood.working_model import blank_noiseless
 from wgsindy.model import tensor
 from wgsindy.recipes import LikelihoodRecipe
-from wgsindy.terms.library import Basis
+from wgsindy.terms.basis import Basis
 
 ENTRY_SWEEPS = 2
 MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree

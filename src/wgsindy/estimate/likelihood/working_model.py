@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.dataset import Chunk
 from wgsindy.model import tensor
-from wgsindy.terms.library import Basis
+from wgsindy.terms.basis import Basis
 
 # Where noise is far below its mean, the tensor formula is extrapolated towards zero, and a target
 # with variance a^2 gets a weight that a small error of a makes enormous.

@@ -23,7 +23,7 @@ from wgsindy.model import tensor
 from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 from wgsindy.passes.summary import DataSummary, data_summary
 from wgsindy.recipes import WeakFormRecipe
-from wgsindy.terms.library import Basis
+from wgsindy.terms.basis import Basis
 
 # Of a chunk that one smoother serves, and of the library on it (n, K), make (n, C); both are best
 # laid out column by column, which is how everything is computed.

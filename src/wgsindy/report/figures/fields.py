@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import DataError
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
 from wgsindy.zoo import scores as metrics
 
@@ -142,7 +142,7 @@ def draw_comparison(
     figure, panels, bars = places
     x, y, grid = window.mesh(points)
     found, true = field_values(estimate, grid), field_values(truth, grid)
-    drift, entries = symbolic.field_names(2)
+    drift, entries = field_names(2)
     for row, (name, scale) in enumerate(
         zip([*drift, *entries], field_scales(true, 2), strict=True)
     ):

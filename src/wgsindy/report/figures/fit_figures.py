@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
 from wgsindy.report.figures.fields import (
     Viewport,
@@ -89,7 +89,7 @@ def plot_images(generator: Generator, data: States, weak: Collection[str] = ()) 
     window = Viewport.of(data)
     x, y, grid = window.mesh(POINTS)
     values = field_values(generator, grid)
-    names = [*chain(*symbolic.field_names(2))]
+    names = [*chain(*field_names(2))]
     figure = Figure(figsize=(9.6, 5.6), layout="constrained")
     panels = figure.subplots(2, COLUMNS, sharex=True, sharey=True)
     panels[0, 2].axis("off")
@@ -124,7 +124,7 @@ def plot_curves(generator: Generator, data: States, weak: Collection[str] = ()) 
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes in panels[len(curves) :]:
         axes.axis("off")
-    names = [*chain(*symbolic.field_names(d))]
+    names = [*chain(*field_names(d))]
     for axes, (p, field) in zip(panels, curves, strict=False):
         colour = "0.5" if names[field] in weak else "C0"
         _curve(generator, data, p, field, axes, colour)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.model.display.numbers import percent
 from wgsindy.model.generator import Generator
 from wgsindy.report.digest import States
-from wgsindy.report.numbers import percent
 from wgsindy.report.pictures.fields import half_widths
 from wgsindy.report.pictures.picture import (
     REFERENCE,

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
 from wgsindy.report.figures.fields import colour_range, field_scales, field_values
 from wgsindy.report.pictures.picture import (
@@ -41,7 +41,7 @@ def field_titles(names: Sequence[str]) -> dict[str, str]:
     >>> list(field_titles(("x", "y")).values())[:4]
     ['b1, drift of x', 'b2, drift of y', 'a11, variance of x', 'a12, covariance of x and y']
     """
-    drift, entries = symbolic.field_names(len(names))
+    drift, entries = field_names(len(names))
     titles = {field: f"{field}, drift of {name}" for field, name in zip(drift, names, strict=True)}
     for field, (p, q) in zip(entries, tensor.pairs(len(names)), strict=True):
         shared = f"covariance of {names[q]} and {names[p]}"

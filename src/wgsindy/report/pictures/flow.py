@@ -7,9 +7,9 @@ from collections.abc import Collection
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.model import linear_form as symbolic
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
 from wgsindy.report.durations import duration
 from wgsindy.report.pictures.picture import (
@@ -67,7 +67,7 @@ def arrow_picture(
         f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>"
         "drift (%{customdata[0]:.3g}, %{customdata[1]:.3g})<extra></extra>"
     )
-    components, _ = symbolic.field_names(generator.dimension)
+    components, _ = field_names(generator.dimension)
     doubtful = [components[p] for p in plane.pair if components[p] in weak]
     outlines = [
         outline(arrow_outlines(places[part], arrows[part], plane.sizes), 1.5, colour)

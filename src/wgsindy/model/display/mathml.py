@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, isnan, log10
+from math import isnan
 
 from markupsafe import Markup
 
+from wgsindy.model.display.latex import DIGITS_INSIDE_TERMS, round_numbers
+from wgsindy.model.display.numbers import rounded, typographic, with_error
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import DIGITS_INSIDE_TERMS, field_names, round_numbers
-from wgsindy.report.content import MINUS
+from wgsindy.model.linear_form import field_names
 from wgsindy.terms.expression import Expression
 
 TIMES = Markup("<mo>&InvisibleTimes;</mo>")
@@ -21,7 +22,6 @@ LONG_SYMBOL = re.compile(r"<mi>\w{2,}</mi>")
 BRACKETED = Markup(
     "<mrow><mo stretchy='false'>(</mo>{}<mo>±</mo>{}<mo stretchy='false'>)</mo></mrow>"
 )
-MOST_DECIMALS = 6
 
 
 @dataclass(frozen=True)
@@ -93,27 +93,16 @@ def _sign(value: float, *, first: bool) -> Markup:
 
 
 def _product(found: Coefficient, names: Sequence[str], digits: int) -> Markup:
-    number = _number(f"{abs(found.value):.{digits}g}")
+    plain = rounded(abs(found.value), digits)
+    number = _number(plain)
     if not isnan(found.std_error):
-        value, error = map(_number, rounded_alike(abs(found.value), found.std_error))
+        value, error = map(_number, with_error(abs(found.value), found.std_error))
         number = BRACKETED.format(value, error)
+    elif plain == "1" and found.term != "1":
+        return _term(found.term, names)
     if found.term == "1":
         return number
     return number + TIMES + _term(found.term, names)
-
-
-def rounded_alike(value: float, error: float) -> tuple[str, str]:
-    """Write an error to two digits and its value to the same place.
-
-    >>> rounded_alike(0.98664, 0.020416), rounded_alike(1234.5, 61.2), rounded_alike(2e-9, 3e-10)
-    (('0.987', '0.020'), ('1234', '61'), ('2e-09', '3e-10'))
-    """
-    if not error > 0:
-        return f"{value:.4g}", f"{error:.2g}"
-    decimals = max(0, 1 - floor(log10(error)))
-    if decimals > MOST_DECIMALS or value >= 10**MOST_DECIMALS:
-        return f"{value:.3g}", f"{error:.2g}"
-    return f"{value:.{decimals}f}", f"{error:.{decimals}f}"
 
 
 def _number(text: str) -> Markup:
@@ -122,6 +111,6 @@ def _number(text: str) -> Markup:
     if not exponent:
         return plain
     power = Markup("<mo>&times;</mo><msup><mn>10</mn><mn>{}</mn></msup>").format(
-        str(int(exponent)).replace("-", MINUS)
+        typographic(str(int(exponent)))
     )
     return plain + power

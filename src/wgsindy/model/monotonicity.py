@@ -1,6 +1,6 @@
 """Whether a formula of one state can be undone on the data: finite and strictly monotone there.
 
-The samples are looked at piece by piece, so they need not be in memory.
+The samples come in blocks, so they need not all be in memory.
 """
 
 from __future__ import annotations
@@ -18,25 +18,19 @@ BETWEEN = 1000  # places at which a formula is looked at besides the samples
 
 
 @dataclass
-class Look:
-    """What a formula does at the samples seen so far.
-
-    ``bad`` of them have no finite value and slope, the first of these is ``first_bad``. ``low`` and
-    ``high`` are the ends of the range of samples, ``least`` and ``most`` those of the values;
-    ``direction`` is 1 where the formula climbs and -1 where it falls, ``turns`` if it does both,
-    and ``worst`` is the largest step the other way.
-    """
+class Monotonicity:
+    """What a formula does at the samples seen so far."""
 
     formula: Expression
-    bad: int = 0
-    first_bad: float = np.nan
-    low: float = np.inf
+    bad: int = 0  # samples at which the formula has no finite value and slope
+    first_bad: float = np.nan  # the first of these
+    low: float = np.inf  # range of the samples
     high: float = -np.inf
-    least: float = np.inf
+    least: float = np.inf  # range of the values of the formula
     most: float = -np.inf
-    direction: float = 0.0
-    turns: bool = False
-    worst: float = 0.0
+    direction: float = 0.0  # 1 where the formula climbs, -1 where it falls
+    turns: bool = False  # whether it does both
+    worst: float = 0.0  # largest step against its direction
 
     @property
     def is_monotone(self) -> bool:
@@ -76,9 +70,9 @@ class Look:
         self.most = max(self.most, float(value.max()))
 
 
-def look(formula: Expression, data: Dataset, column: int) -> Look:
-    """Look at all samples of one coordinate, in one reading, and between them."""
-    found = Look(formula)
+def monotonicity(formula: Expression, data: Dataset, column: int) -> Monotonicity:
+    """Follow a formula over all samples of one coordinate, in one reading, and between them."""
+    found = Monotonicity(formula)
     for states in data.states_in_turn():
         found.add(states[:, column])
     if not found.bad:

@@ -1,0 +1,1 @@
+"""How a model is written and drawn: numbers, LaTeX, MathML, pictures, notebooks."""
