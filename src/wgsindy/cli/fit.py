@@ -126,7 +126,8 @@ def fit(
     Example: `wgsindy demo --csv demo.csv && wgsindy fit demo.csv --library poly3`
     """
     from wgsindy.files import refuse_occupied
-    from wgsindy.passes.dask_cluster import as_engine, connected
+    from wgsindy.passes.dask_client import connected
+    from wgsindy.passes.dask_cluster import as_engine
 
     folder = out or default_folder(data)
     replaceable = RESULT_FILES if force else ()

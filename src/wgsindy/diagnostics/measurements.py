@@ -15,8 +15,7 @@ from wgsindy.estimate.likelihood.rival_libraries import Alternative, Fitted
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.model import readouts
 from wgsindy.model.generator import Generator
-from wgsindy.passes.engine import SERIAL, Engine, reduce
-from wgsindy.passes.pair import Both
+from wgsindy.passes.engine import SERIAL, Engine, PassPair, reduce
 from wgsindy.passes.summary import DataSummary
 
 WORST_COVERED = 0.05  # share of the samples
@@ -51,7 +50,7 @@ class Examination:
         left = ResidualPass(
             self.generator, self.summary, len(self.data), self.noise_level, self.jitter
         )
-        step = Both(left, HalvesPass(self.data))
+        step = PassPair(left, HalvesPass(self.data))
         return reduce(step, self.data, engine=self.engine, chunk_size=CHUNK)
 
     @cached_property

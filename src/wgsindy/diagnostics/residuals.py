@@ -13,8 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.dataset import Chunk
-from wgsindy.data.runs import Runs
+from wgsindy.data.chunk import Chunk, Spans
 from wgsindy.model import readouts
 from wgsindy.model.generator import Generator
 from wgsindy.passes.summary import DataSummary
@@ -220,33 +219,33 @@ class ResidualPass:
         total.allotted += _column_sums(noise * dt + 2 * self.jitter)
         z = np.ascontiguousarray(residual.T)
         noisy = ~np.isnan(z)
-        runs = Runs.of(seen.trajectory)
-        self._add_moments(total, np.where(noisy, z, 0.0), noisy, runs)
+        spans = Spans.of(seen.trajectory)
+        self._add_moments(total, np.where(noisy, z, 0.0), noisy, spans)
         with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
             jacobian = self.generator.drift_jacobian(seen.states)
         total.low_noise += len(dt) - np.count_nonzero(noisy, axis=1)
         self._add_places(total, seen, field, jacobian)
         variance = np.maximum(noise, LOW_NOISE * self.level)
-        self._add_slopes(total, seen, drift, variance, jacobian, runs)
+        self._add_slopes(total, seen, drift, variance, jacobian, spans)
         return total
 
-    def _add_moments(self, total: Residuals, z: FloatArray, noisy: BoolArray, runs: Runs) -> None:
+    def _add_moments(self, total: Residuals, z: FloatArray, noisy: BoolArray, spans: Spans) -> None:
         """Add powers and products of ``z (d, n)``, zero where it is not ``noisy``."""
         square, present = z**2, noisy.astype(np.float64)
         total.samples += z.shape[1]
         total.count += present.sum(axis=1)
         total.squares += square.sum(axis=1)
         total.fourths += (square**2).sum(axis=1)
-        products = z[:, :-1] * z[:, 1:] * runs.joined
-        total.pairs += np.count_nonzero(noisy[:, :-1] & noisy[:, 1:] & runs.joined, axis=1)
+        products = z[:, :-1] * z[:, 1:] * spans.joined
+        total.pairs += np.count_nonzero(noisy[:, :-1] & noisy[:, 1:] & spans.joined, axis=1)
         total.lagged += products.sum(axis=1)
         total.lagged_squares += (products**2).sum(axis=1)
-        runs.add_to(total.trajectory_squares, square)
-        runs.add_to(total.trajectory_count, present)
+        spans.add_to(total.trajectory_squares, square)
+        spans.add_to(total.trajectory_count, present)
         sums, counts, length = z, present, 1
         while length < BLOCKS[-1]:
             # A block of 2 m residuals is two neighbouring ones of m, both from the same start.
-            (sums, counts), runs = runs.paired(sums, counts)
+            (sums, counts), spans = spans.paired(sums, counts)
             length *= 2
             if length in BLOCKS:
                 b = BLOCKS.index(length)
@@ -273,7 +272,7 @@ class ResidualPass:
         drift: FloatArray,
         variance: FloatArray,
         jacobian: FloatArray,
-        runs: Runs,
+        spans: Spans,
     ) -> None:
         """Sum what the drift explains, by trajectory, and of pairs of steps, alike weighted."""
         pull = np.ascontiguousarray((drift / variance).T)
@@ -283,9 +282,9 @@ class ResidualPass:
         carried = self._noise_carried(jacobian).T / variance.T
         steps = np.ascontiguousarray(seen.increments.T)
         explained = pull * steps + carried
-        runs.add_to(total.explained, explained)
-        runs.add_to(total.expected, power * seen.dt)
-        joined = runs.joined.astype(np.float64)
+        spans.add_to(total.explained, explained)
+        spans.add_to(total.expected, power * seen.dt)
+        joined = spans.joined.astype(np.float64)
         first, second = explained[:, :-1], pull[:, :-1] * steps[:, 1:]
         before, after = seen.dt[:-1] * joined, seen.dt[1:] * joined
         total.paired[0] += [first @ joined, power[:, :-1] @ before]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk
+from wgsindy.data.dataset import Dataset
 
 
 @dataclass(frozen=True)

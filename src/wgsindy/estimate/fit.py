@@ -26,8 +26,7 @@ from wgsindy.estimate.weak_form.weak_rows import weak_form
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
 from wgsindy.passes.engine import SERIAL, Engine
-from wgsindy.passes.sample_warnings import warn_of_samples
-from wgsindy.passes.summary import data_summary
+from wgsindy.passes.summary import data_summary, warn_of_samples
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import Basis, Library, library
 

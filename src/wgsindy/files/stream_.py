@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.source import Block, Shard
+from wgsindy.data.source import Block, Source
 from wgsindy.data.stream import Stream
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.cleaning.tracks import require_columns
@@ -126,7 +126,7 @@ def streamed(
     tell_roles(roles, roles.states, notes)
     clock = roles.time if dt is None else None
     epoch = _epoch(first, clock, notes)
-    shards: list[Shard] = []
+    shards: list[Source] = []
     for group, sheet in enumerate(sheets):
         wanted = Wanted(roles.states, clock, roles.trajectory, dt, group, epoch)
         table = sheet.head() if group else first

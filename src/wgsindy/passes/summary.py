@@ -1,17 +1,28 @@
-"""A first look at the samples: mean, spread, covariance, squared increments."""
+"""A first look at the samples: mean, spread, covariance, increments, and warnings about them."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk, Spans
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
-from wgsindy.data.runs import Runs
-from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.errors import (
+    DataError,
+    NotEnoughDataError,
+    OutlierWarning,
+    RepeatedSamplesWarning,
+)
 from wgsindy.passes.engine import SERIAL, Engine, reduce
+
+# The largest of a million Gaussian increments is 5 typical ones, of a strongly state-dependent
+# diffusion 10; a single wrong sample among many thousands stands out by more.
+OUTLIER_RATIO = 20.0
 
 
 @dataclass
@@ -74,7 +85,7 @@ class MomentPass:
         np.maximum(total.reach, np.abs(x).max(axis=1), out=total.reach)
         total.first += x.sum(axis=1)
         total.second += x @ x.T
-        Runs.of(chunk.trajectory).add_to(total.by_trajectory, x)
+        Spans.of(chunk.trajectory).add_to(total.by_trajectory, x)
         total.variation += square.sum(axis=1)
         np.maximum(total.largest, (square / chunk.dt).max(axis=1), out=total.largest)
         return total
@@ -171,3 +182,29 @@ def _refuse_degenerate(data: Dataset, moments: Moments, spread: FloatArray) -> N
                 f"coordinate {name!r} has states of size {size:.3g}, "
                 "whose squares leave the range of floating point; change its units."
             )
+
+
+def warn_of_samples(summary: DataSummary, names: Sequence[str], *, dropped: bool = False) -> None:
+    """Warn of repeated samples and of outliers, which both bias the tensor."""
+    consequence = (
+        "they are left out of the fit."
+        if dropped
+        else "they count as steps without noise and pull the tensor down. Drop them if they are "
+        "not real."
+    )
+    if summary.repeated:
+        warnings.warn(
+            f"{summary.repeated} samples repeat the one before them exactly (a stalled sensor, "
+            f"padding or a state stuck at a limit); {consequence}",
+            RepeatedSamplesWarning,
+            stacklevel=3,
+        )
+    worst = int(np.argmax(summary.worst))
+    if summary.worst[worst] > OUTLIER_RATIO:
+        warnings.warn(
+            f"the largest increment of {names[worst]} is {summary.worst[worst]:.3g} times the "
+            "typical one: an outlier, a jump or a gap in the record. Split or clean the "
+            "trajectory there.",
+            OutlierWarning,
+            stacklevel=3,
+        )

@@ -8,10 +8,11 @@ from typing import Protocol
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.passes.engine import reduce
-from wgsindy.passes.segments import StretchPass, joined
+from wgsindy.passes.segments import SegmentPass, joined
 
 STRETCHES, STRETCH = 50, 4000  # how many, and their steps: long enough to be simulated again
 MOST = STRETCHES * STRETCH
@@ -113,7 +114,7 @@ class LookPass:
     def __init__(self, data: Dataset, most: int) -> None:
         self.dimension, self.most = data.dimension, most
         self.every = max(1, data.n_increments // most) if most else 0
-        self.stretches = StretchPass.evenly(data, STRETCHES, STRETCH)
+        self.stretches = SegmentPass.evenly(data, STRETCHES, STRETCH)
 
     def empty(self) -> Seen:
         return Seen(np.full(self.dimension, np.inf), np.full(self.dimension, -np.inf))

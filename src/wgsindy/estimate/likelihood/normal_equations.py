@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, Scratch
-from wgsindy.data.dataset import Chunk
-from wgsindy.data.runs import Runs
+from wgsindy.data.chunk import Chunk, Spans
 from wgsindy.estimate.likelihood.errors_in_variables import carried_noise, lasting_noise
 from wgsindy.estimate.likelihood.working_model import (
     Local,
@@ -214,7 +213,7 @@ class ScorePass:
         off = (local.targets - local.entries) / entry_variance(noise)
         slopes = np.concatenate([pulled, off])
         carried = carried_noise(self.model, local, precision) if local.blurred is not None else None
-        for owner, part in Runs.of(chunk.trajectory[local.kept]):
+        for owner, part in Spans.of(chunk.trajectory[local.kept]):
             sums = slopes[:, part] @ local.theta[:, part].T
             total.drift[owner] += sums[: len(local.steps)]
             total.entries[owner] += sums[len(local.steps) :]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.dataset import Chunk
+from wgsindy.data.chunk import Chunk
 from wgsindy.model import tensor
 from wgsindy.terms.library import Basis
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data.source import Block, Shard
+from wgsindy.data.source import Block, Source
 from wgsindy.files.columns.units import SECONDS
 from wgsindy.files.table import Table
 
@@ -70,6 +70,6 @@ class Sheet(Protocol):
         """Return the first rows, with the names that :func:`wgsindy.read` gives to columns."""
         ...
 
-    def shards(self, wanted: Wanted) -> Sequence[Shard]:
+    def shards(self, wanted: Wanted) -> Sequence[Source]:
         """Describe where all rows are."""
         ...
