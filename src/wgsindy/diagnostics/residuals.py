@@ -8,7 +8,7 @@ steps vary by more than their number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.chunk import Chunk, Spans
 from wgsindy.model import readouts
 from wgsindy.model.generator import Generator
+from wgsindy.passes.engine import SumPass
 from wgsindy.passes.summary import DataSummary
 
 # Steps over which residuals are summed. Memory that lasts longer than the longest is taken for
@@ -167,7 +168,7 @@ class Residuals:
 
 
 @dataclass(frozen=True)
-class ResidualPass:
+class ResidualPass(SumPass[Residuals]):
     """Sum what the checks of residuals need; samples that repeat are left out.
 
     ``level (d,)`` is the mean noise of each coordinate, ``jitter (d,)`` the variance of noise of
@@ -294,11 +295,6 @@ class ResidualPass:
         """J_pp s_p, ``(n, d)``; nothing where the drift has no slope."""
         own = np.einsum("npp->np", jacobian)
         return np.where(np.isfinite(own), own, 0.0) * self.jitter
-
-    def merge(self, left: Residuals, right: Residuals) -> Residuals:
-        return Residuals(
-            *(getattr(left, item.name) + getattr(right, item.name) for item in fields(Residuals))
-        )
 
 
 def _column_sums(values: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 
 Mean = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -28,7 +28,7 @@ class Lag:
     squares: FloatArray  # (d,) of the products on the diagonal
 
 
-class LagPass:
+class LagPass(SumPass[Lag]):
     """Sum products of neighbouring increments of one trajectory; never across two.
 
     Increments are divided by ``scale (d,)``. ``mean(states (n, d), dt (n,))`` is what is expected
@@ -55,13 +55,6 @@ class LagPass:
         squares = np.einsum("np,np->p", step**2, following**2)
         found = Lag(len(step), step.T @ following, squares)
         return self.merge(total, found)
-
-    def merge(self, left: Lag, right: Lag) -> Lag:
-        return Lag(
-            left.pairs + right.pairs,
-            left.products + right.products,
-            left.squares + right.squares,
-        )
 
 
 def observation_noise(

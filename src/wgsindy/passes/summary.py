@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from wgsindy.errors import (
     OutlierWarning,
     RepeatedSamplesWarning,
 )
-from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.engine import SERIAL, Engine, SumPass, merged_by, reduce
 
 # The largest of a million Gaussian increments is 5 typical ones, of a strongly state-dependent
 # diffusion 10; a single wrong sample among many thousands stands out by more.
@@ -29,21 +29,24 @@ OUTLIER_RATIO = 20.0
 class Moments:
     """Sums over samples: states about an origin, squared increments, repeated samples."""
 
-    count: int
-    time: float
-    repeated: int
-    moved: BoolArray  # (d,) whether the coordinate ever changed within a trajectory
-    reach: FloatArray  # (d,) largest distance of a state from the origin
-    low: FloatArray  # (d,) smallest state
-    high: FloatArray  # (d,) largest state
-    first: FloatArray  # (d,)
-    second: FloatArray  # (d, d)
-    by_trajectory: FloatArray  # (R, d)
+    count: int  # increments
+    time: float  # observed in all
+    repeated: int  # samples that repeat the one before them
+    # (d,) whether the coordinate ever changed within a trajectory
+    moved: BoolArray = field(metadata=merged_by(np.logical_or))
+    # (d,) largest distance of a state from the origin
+    reach: FloatArray = field(metadata=merged_by(np.maximum))
+    low: FloatArray = field(metadata=merged_by(np.minimum))  # (d,) smallest state
+    high: FloatArray = field(metadata=merged_by(np.maximum))  # (d,) largest state
+    first: FloatArray  # (d,) sum of x - origin
+    second: FloatArray  # (d, d) sum of (x - origin)(x - origin)'
+    by_trajectory: FloatArray  # (R, d) sum of x - origin of each trajectory
     variation: FloatArray  # (d,) sum of squared increments
-    largest: FloatArray  # (d,) largest squared increment over its step
+    # (d,) largest squared increment over its step
+    largest: FloatArray = field(metadata=merged_by(np.maximum))
 
 
-class MomentPass:
+class MomentPass(SumPass[Moments]):
     """Sum the moments of states and increments about a nearby origin."""
 
     def __init__(self, data: Dataset) -> None:
@@ -89,21 +92,6 @@ class MomentPass:
         total.variation += square.sum(axis=1)
         np.maximum(total.largest, (square / chunk.dt).max(axis=1), out=total.largest)
         return total
-
-    def merge(self, left: Moments, right: Moments) -> Moments:
-        left.count += right.count
-        left.time += right.time
-        left.repeated += right.repeated
-        left.moved |= right.moved
-        np.maximum(left.reach, right.reach, out=left.reach)
-        np.minimum(left.low, right.low, out=left.low)
-        np.maximum(left.high, right.high, out=left.high)
-        left.first += right.first
-        left.second += right.second
-        left.by_trajectory += right.by_trajectory
-        left.variation += right.variation
-        np.maximum(left.largest, right.largest, out=left.largest)
-        return left
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.passes.engine import reduce
+from wgsindy.passes.engine import SumPass, merged_by, reduce
 from wgsindy.passes.segments import SegmentPass, joined
 
 STRETCHES, STRETCH = 50, 4000  # how many, and their steps: long enough to be simulated again
@@ -96,10 +96,10 @@ def digest(data: Dataset | Digest) -> Digest:
 class Seen:
     """What :class:`LookPass` collects."""
 
-    low: FloatArray
-    high: FloatArray
-    shortest: float = np.inf
-    longest: float = -np.inf
+    low: FloatArray = field(metadata=merged_by(np.minimum))
+    high: FloatArray = field(metadata=merged_by(np.maximum))
+    shortest: float = field(default=np.inf, metadata=merged_by(min))
+    longest: float = field(default=-np.inf, metadata=merged_by(max))
     samples: list[tuple[int, FloatArray]] = field(default_factory=list)  # with their places
     stretches: list[Chunk] = field(default_factory=list)
 
@@ -108,7 +108,7 @@ class Seen:
         return frozen(np.concatenate([x for _, x in sorted(self.samples, key=lambda s: s[0])]))
 
 
-class LookPass:
+class LookPass(SumPass[Seen]):
     """Collect ranges, about ``most`` states evenly taken, and stretches of as many steps in all."""
 
     def __init__(self, data: Dataset, most: int) -> None:
@@ -130,13 +130,3 @@ class LookPass:
             total.samples.append((chunk.start, chunk.states[first :: self.every].copy()))
             self.stretches.add(total.stretches, chunk)
         return total
-
-    def merge(self, left: Seen, right: Seen) -> Seen:
-        return Seen(
-            np.minimum(left.low, right.low),
-            np.maximum(left.high, right.high),
-            min(left.shortest, right.shortest),
-            max(left.longest, right.longest),
-            left.samples + right.samples,
-            left.stretches + right.stretches,
-        )

@@ -24,6 +24,7 @@ from wgsindy.estimate.likelihood.working_model import (
     second_order,
 )
 from wgsindy.model import tensor
+from wgsindy.passes.engine import SumPass
 
 # Drift weights may follow the formula further down than those of the tensor, as far as the
 # residuals agree: below this share of the mean noise, a variance is added that makes them most
@@ -52,7 +53,7 @@ class Sums:
 
 
 @dataclass(frozen=True)
-class NormalPass:
+class NormalPass(SumPass[Sums]):
     """Sum the weighted normal equations of all drift components and of each tensor entry.
 
     Drift: sum theta theta' dt (x) a^-1 and sum theta (x) a^-1 dX. Entry (p, q): targets
@@ -120,22 +121,6 @@ class NormalPass:
         raised = variance[low] + SLACK_GRID[:, None]
         total.slack_likelihood[p] -= 0.5 * np.sum(np.log(raised) + squares[low] / raised, axis=1)
 
-    def merge(self, left: Sums, right: Sums) -> Sums:
-        left.count += right.count
-        for name in (
-            "drift_gram",
-            "drift_cross",
-            "entry_gram",
-            "entry_cross",
-            "residual",
-            "impossible",
-            "slack_likelihood",
-            "lasting",
-            "stepwise",
-        ):
-            getattr(left, name)[...] += getattr(right, name)
-        return left
-
 
 @dataclass
 class Leak:
@@ -146,7 +131,7 @@ class Leak:
 
 
 @dataclass(frozen=True)
-class LeakPass:
+class LeakPass(SumPass[Leak]):
     """Sum (J a J')_pp dt^2 / 3 + (L b)_p^2 dt^3 / 4.
 
     Within a step, the noise of the other coordinates moves this one through the drift, and the
@@ -169,9 +154,6 @@ class LeakPass:
         total.level += level.sum(axis=1)
         return total
 
-    def merge(self, left: Leak, right: Leak) -> Leak:
-        return Leak(left.count + right.count, left.level + right.level)
-
 
 @dataclass
 class Scores:
@@ -184,7 +166,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class ScorePass:
+class ScorePass(SumPass[Scores]):
     """Sum slopes of the log-likelihood by trajectory, and count where the tensor is clipped.
 
     Slopes of too few trajectories are of no use: with ``n_trajectories`` 0 there are none.
@@ -219,11 +201,3 @@ class ScorePass:
             total.entries[owner] += sums[len(local.steps) :]
             if carried is not None:
                 total.drift[owner] += carried.sum(local, part.start, part.stop)
-
-    def merge(self, left: Scores, right: Scores) -> Scores:
-        return Scores(
-            left.drift + right.drift,
-            left.entries + right.entries,
-            left.clipped + right.clipped,
-            left.count + right.count,
-        )

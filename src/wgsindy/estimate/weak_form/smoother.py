@@ -22,7 +22,7 @@ from wgsindy.data.arrays import FloatArray, Scratch
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
-from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import Recipe
 from wgsindy.terms.monomials import Monomials
@@ -169,7 +169,7 @@ def kernel_weights(
     return np.asarray(np.exp(weights, out=weights))
 
 
-class GramPass:
+class GramPass(SumPass[FloatArray]):
     """Sum kernel-weighted monomials of z: everything the local Gram matrices need."""
 
     def __init__(
@@ -186,10 +186,6 @@ class GramPass:
         weights = kernel_weights(z, self.centres, self.whitening, chunk.dt / self.mean_dt)
         total += weights @ self.wide.values(z).T
         return total
-
-    def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        left += right
-        return left
 
 
 def build_smoother(

@@ -20,7 +20,7 @@ from wgsindy.data.frame import Frame
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.estimate.weak_form.smoother import Smoother, build_smoother
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 from wgsindy.passes.summary import DataSummary, data_summary
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import Basis
@@ -33,7 +33,7 @@ _scratch = Scratch()
 
 
 @dataclass(frozen=True)
-class ProjectionPass:
+class ProjectionPass(SumPass[FloatArray]):
     """Sum ``Pi @ columns`` (or ``Pi^2 @ columns``) per group; total ``(G, J, C)``.
 
     It has no more of the :class:`WeakForm` than it needs, and no data: it may be sent elsewhere.
@@ -74,10 +74,6 @@ class ProjectionPass:
     ) -> None:
         for owner, part in Spans.of(group):
             total[owner, : len(rows)] += rows[:, part] @ columns[part]
-
-    def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        left += right
-        return left
 
 
 @dataclass
