@@ -35,6 +35,11 @@ class Chunk(NamedTuple):
         """Whether the next state differs in any coordinate, ``(n,)``; not where samples repeat."""
         return moved(self.increments)
 
+    def without_repeats(self) -> Chunk:
+        """Leave out samples that the next one repeats."""
+        kept = self.moved
+        return self if kept.all() else self.at(kept)
+
     def at(self, rows: BoolArray | IntArray) -> Chunk:
         """Return copies of some rows, without what follows them, nor where they begin."""
         return Chunk(self.states[rows], self.increments[rows], self.dt[rows], self.trajectory[rows])

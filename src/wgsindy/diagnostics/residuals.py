@@ -29,12 +29,6 @@ NEARLY_SINGULAR = 0.1  # smallest eigenvalue of the correlations; |rho| > 0.9 of
 LONG_STEP = 0.1  # share of the way back to rest that one step covers
 
 
-def moving(chunk: Chunk) -> Chunk:
-    """Leave out samples that repeat."""
-    kept = np.asarray(chunk.increments.any(axis=1))
-    return chunk if kept.all() else chunk.at(kept)
-
-
 def standardised(
     chunk: Chunk, drift: FloatArray, noise: FloatArray, level: FloatArray, jitter: FloatArray
 ) -> FloatArray:
@@ -207,7 +201,7 @@ class ResidualPass(SumPass[Residuals]):
         )
 
     def add(self, total: Residuals, chunk: Chunk) -> Residuals:
-        seen = moving(chunk)
+        seen = chunk.without_repeats()
         if not len(seen.states):
             return total
         theta = self.generator.basis.values(seen.states)

@@ -81,7 +81,7 @@ class MomentPass(SumPass[Moments]):
         square = steps**2
         total.count += len(chunk.dt)
         total.time += float(chunk.dt.sum())
-        total.repeated += int(np.count_nonzero(~steps.any(axis=0)))
+        total.repeated += int(np.count_nonzero(~chunk.moved))
         total.moved |= steps.any(axis=1)
         np.minimum(total.low, states.min(axis=1), out=total.low)
         np.maximum(total.high, states.max(axis=1), out=total.high)

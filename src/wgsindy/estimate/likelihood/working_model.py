@@ -134,7 +134,7 @@ class Local(NamedTuple):
 def evaluate(model: WorkingModel, chunk: Chunk) -> Local:
     """Evaluate library, fields and residuals at the samples of a chunk."""
     steps = np.ascontiguousarray(chunk.increments.T) / model.units[:, None]
-    states, dt, kept = chunk.states, chunk.dt, moved(steps)
+    states, dt, kept = chunk.states, chunk.dt, chunk.moved
     if not kept.all():
         steps, states, dt = steps[:, kept], states[kept], dt[kept]
     theta = np.ascontiguousarray(model.basis.values(states).T)
@@ -166,14 +166,6 @@ def _blurred(model: WorkingModel, states: FloatArray) -> Blurred:
     slopes = np.einsum("ek,nkq->eqn", model.entries, gradients, optimize=True)
     silence(slopes, model.quiet)
     return Blurred(gradients, slopes)
-
-
-def moved(steps: FloatArray) -> BoolArray:
-    """Which of the increments ``(d, n)`` are not exactly zero, ``(n,)``."""
-    kept = steps[0] != 0
-    for row in steps[1:]:
-        kept |= row != 0
-    return kept
 
 
 def silence(entries: FloatArray, quiet: FloatArray) -> None:
