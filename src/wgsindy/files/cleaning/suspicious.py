@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.chunk import moved
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.cleaning.tracks import Track
 from wgsindy.files.notes import Note, counted, listed
@@ -101,7 +102,7 @@ def inspect(pieces: Sequence[Track], names: Sequence[str], notes: list[Note]) ->
 
 
 def _inspect(pieces: Sequence[Track], names: Sequence[str], notes: list[Note]) -> None:
-    stalled = sum(int(np.count_nonzero(~np.diff(p.states, axis=0).any(axis=1))) for p in pieces)
+    stalled = sum(int(np.count_nonzero(~moved(np.diff(p.states, axis=0)))) for p in pieces)
     if stalled:
         # Kept: the fit counts them too, and recipe sharp leaves them out by itself.
         notes.append(
@@ -214,8 +215,8 @@ def _changes_of_scale(path: FloatArray) -> int:
     size = np.median(np.abs(np.diff(path)[: blocks * BLOCK]).reshape(blocks, BLOCK), axis=1)
     # The block between the two compared may hold the change itself.
     before, after = size[:-2], size[2:]
-    moved = (before > 0) & (after > 0)
-    ratio = np.divide(after, before, out=np.ones_like(after), where=moved)
+    known = (before > 0) & (after > 0)
+    ratio = np.divide(after, before, out=np.ones_like(after), where=known)
     abrupt = (ratio > OTHER_UNIT) | (ratio * OTHER_UNIT < 1)
     return int(np.count_nonzero(np.diff(abrupt.astype(np.int8), prepend=0) == 1))
 
