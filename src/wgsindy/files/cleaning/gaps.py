@@ -69,6 +69,8 @@ def _gaps(track: Track, gap: float | None) -> BoolArray:
     if track.times is None or len(track.times) < 2:
         return np.zeros(max(len(track.states) - 1, 0), dtype=bool)
     steps = np.diff(track.times)
+    if gap is None and steps.max() < 0.9 * GAP_FACTOR * steps.min():
+        return np.zeros(len(steps), dtype=bool)  # no percentile is needed to see that
     return steps > (longest_usual_step(steps) if gap is None else gap)
 
 

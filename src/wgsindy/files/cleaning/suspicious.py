@@ -167,6 +167,8 @@ def _jumping(path: FloatArray, usual: float) -> list[float]:
     increments = np.diff(path)
     if len(increments) < 2 * AROUND or usual == 0.0:
         return []
+    if np.abs(increments).max() <= STANDS_OUT * usual:
+        return []  # as nearly always, and much cheaper than to look around each
     back = np.sign(increments[:-1]) == -np.sign(increments[1:])
     spike = back & _stands_out(increments, 1, usual)[:-1]
     jump = _stands_out(increments, 0, usual)
