@@ -231,6 +231,6 @@ def _shared(
             for queue in queues:
                 queue.put(None)
     total = found[0].result()
-    for part in found[1:]:
-        total = step.merge(total, part.result())
+    for other in found[1:]:
+        total = step.merge(total, other.result())
     return total

@@ -96,24 +96,17 @@ class MomentPass(SumPass[Moments]):
 
 @dataclass(frozen=True)
 class DataSummary:
-    """What the samples look like.
+    """What the samples look like; see :func:`data_summary`."""
 
-    ``frame`` is where kernels and library live, ``region`` the mean and spread of the states.
-    ``covariance (d, d)`` and ``variation (d,)``, the mean squared increment over time, are in
-    units of the frame; ``rank (R,)`` is the place of each trajectory when they are sorted by
-    mean position; ``worst (d,)`` is the largest increment over the typical one; ``low`` and
-    ``high (d,)`` are the smallest and the largest state.
-    """
-
-    frame: Frame
-    region: Frame
-    covariance: FloatArray
-    variation: FloatArray
-    rank: IntArray
-    repeated: int
-    worst: FloatArray
-    low: FloatArray
-    high: FloatArray
+    frame: Frame  # in whose units kernels and library live
+    region: Frame  # mean and spread of the states
+    covariance: FloatArray  # (d, d) of the states, in units of the frame
+    variation: FloatArray  # (d,) sum of squared increments over time, in units of the frame
+    rank: IntArray  # (R,) place of each trajectory when they are sorted by mean position
+    repeated: int  # samples that repeat the one before them
+    worst: FloatArray  # (d,) largest increment over the typical one
+    low: FloatArray  # (d,) smallest state from which an increment starts
+    high: FloatArray  # (d,) largest one
 
 
 def data_summary(data: Dataset, *, standardise: bool, engine: Engine = SERIAL) -> DataSummary:
