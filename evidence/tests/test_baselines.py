@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import CHUNK_SIZE
+from wgsindy.data.chunk import CHUNK_SIZE
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, LibraryError, NotEnoughDataError, RepeatedSamplesWarning
 from wgsindy.estimator import WGSINDy

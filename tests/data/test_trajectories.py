@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Chunk
+from wgsindy.data.chunk import Chunk
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError
 

@@ -74,11 +74,11 @@ DATA: dict[str, Case] = {
         NotEnoughDataError,
         r"trajectory 0 has n_samples=0; .* at least 2",
     ),
-    "empty list": (lambda: Trajectories([], 0.1), NotEnoughDataError, "list of paths is empty"),
+    "empty list": (lambda: Trajectories([], 0.1), NotEnoughDataError, "list of arrays is empty"),
     "empty stack": (
         lambda: Trajectories(np.empty((0, 5, 2)), 0.1),
         NotEnoughDataError,
-        "list of paths is empty",
+        "list of arrays is empty",
     ),
     "no coordinates": (
         lambda: Trajectories(np.empty((5, 0)), 0.1),

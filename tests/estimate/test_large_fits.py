@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from alike import assert_same
+from drawn_streams import EDGES, QUICK, Paths, blocks_of, streamed, trajectories
 from hypothesis import given
 from hypothesis import strategies as st
 from test_fit_command import Command, wgsindy, without_pictures  # noqa: F401
-from test_streams import EDGES, QUICK, Paths, assert_same, blocks_of, recordings, streamed
 
 import wgsindy.report.digest as digests
 from wgsindy import Change, Generator, WGSINDy, stream, zoo
@@ -37,14 +38,14 @@ ORIGIN = Origin("A fit", "", "model.json", ())
 
 @QUICK
 @given(
-    recording=recordings(), edges=EDGES, every=st.integers(1, 5), chosen=st.sets(st.integers(0, 5))
+    drawn=trajectories(), edges=EDGES, every=st.integers(1, 5), chosen=st.sets(st.integers(0, 5))
 )
 def test_a_thinned_stream_is_the_thinned_data(
-    recording: tuple[Paths, Paths], edges: list[int], every: int, chosen: set[int]
+    drawn: tuple[Paths, Paths], edges: list[int], every: int, chosen: set[int]
 ) -> None:
-    paths, times = recording
+    paths, times = drawn
     for clock in (times, 0.25):
-        whole = streamed(blocks_of(paths, clock, edges), per_shard=1)
+        whole = streamed(blocks_of(paths, clock, edges), per_source=1)
         known = (
             Trajectories(paths, clock)
             if isinstance(clock, float)
@@ -68,12 +69,12 @@ def test_a_thinned_stream_is_the_thinned_data(
 
 
 @QUICK
-@given(recording=recordings(), edges=EDGES, per_shard=st.integers(1, 3))
+@given(drawn=trajectories(), edges=EDGES, per_source=st.integers(1, 3))
 def test_a_changed_stream_is_the_changed_data(
-    recording: tuple[Paths, Paths], edges: list[int], per_shard: int
+    drawn: tuple[Paths, Paths], edges: list[int], per_source: int
 ) -> None:
-    paths, _ = recording
-    data, moving = Trajectories(paths, 0.5), streamed(blocks_of(paths, 0.5, edges), per_shard)
+    paths, _ = drawn
+    data, moving = Trajectories(paths, 0.5), streamed(blocks_of(paths, 0.5, edges), per_source)
     change = Change.parse("u = exp(y) + y", data.names)
     applied = change.apply(moving)
     assert isinstance(applied, Stream)

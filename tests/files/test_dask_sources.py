@@ -88,13 +88,13 @@ def test_an_index_of_times_is_a_column() -> None:
     assert_same(found, Trajectories([PATH[:, :2]], 1.0))
 
 
-def test_a_shard_holds_its_own_partition_only() -> None:
+def test_a_source_holds_its_own_partition_only() -> None:
     large = np.random.default_rng(0).normal(size=(100_000, 2))
     array = stream(dask.array.from_array(large, chunks=(1000, 2)), dt=0.1)
     table = pd.DataFrame(large, columns=["x", "y"])
     frame = stream(dask.dataframe.from_pandas(table, npartitions=100), dt=0.1)
     for data in (array, frame):
-        sizes = [len(cloudpickle.dumps(shard)) for shard in data._shards]
+        sizes = [len(cloudpickle.dumps(source)) for source in data._sources]
         assert len(sizes) == 100
         assert max(sizes) < 3 * 16_000
         assert sum(sizes) < 3 * large.nbytes

@@ -1,18 +1,38 @@
-"""When two recordings are the same."""
+"""When two datasets are the same."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
 
+import numpy as np
+import pytest
+
+from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 
 
-def assert_same(found: Dataset, expected: Dataset, *, rtol: float = 0.0) -> None:
-    """Steps may differ by ``rtol``, nothing else may."""
+def assert_same(found: Dataset, expected: Dataset, size: int = 7, *, rtol: float = 0.0) -> None:
+    """Steps may differ by ``rtol``, and the total time by rounding; nothing else may."""
     assert found.names == expected.names
     assert found.lengths.tolist() == expected.lengths.tolist()
-    for one, other in zip(found.chunks(13), expected.chunks(13), strict=True):
-        np.testing.assert_array_equal(one.states, other.states)
-        np.testing.assert_array_equal(one.increments, other.increments)
-        np.testing.assert_array_equal(one.trajectory, other.trajectory)
-        np.testing.assert_allclose(one.dt, other.dt, rtol=rtol)
+    assert (len(found), found.dimension) == (len(expected), expected.dimension)
+    assert (found.n_samples, found.n_increments) == (expected.n_samples, expected.n_increments)
+    assert found.total_time == pytest.approx(expected.total_time, rel=max(rtol, 1e-13))
+    np.testing.assert_array_equal(found.first_state, expected.first_state)
+    for following in (False, True):
+        assert_same_chunks(
+            found.chunks(size, following=following),
+            expected.chunks(size, following=following),
+            rtol=rtol,
+        )
+
+
+def assert_same_chunks(
+    found: Iterator[Chunk], expected: Iterator[Chunk], *, rtol: float = 0.0
+) -> None:
+    """Steps may differ by ``rtol``; nothing else may."""
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.dt, other.dt, rtol=rtol, err_msg="dt")
+        for name, a, b in zip(Chunk._fields, one, other, strict=True):
+            if name != "dt":
+                np.testing.assert_array_equal(a, b, err_msg=name)

@@ -28,9 +28,10 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, EngineError
 from wgsindy.files import csv_text
-from wgsindy.passes import dask_cluster as clusters
-from wgsindy.passes.dask_cluster import SHARES, Cluster, as_engine, connected
-from wgsindy.passes.engine import SERIAL, Pass, Threads, reduce, watched
+from wgsindy.passes import dask_client, dask_cluster
+from wgsindy.passes.dask_client import connected
+from wgsindy.passes.dask_cluster import SHARES, Cluster, as_engine
+from wgsindy.passes.engine import SERIAL, Pass, Threads, reduce, reporting_progress
 from wgsindy.passes.summary import MomentPass
 from wgsindy_evidence.campaign import Case, Store, rounded, run_campaign
 from wgsindy_evidence.experiments import table
@@ -228,7 +229,7 @@ def test_data_in_memory_are_sent_once_and_forgotten_with_them(engine: Cluster) -
     for _ in range(2):
         reduce(MomentPass(data), data, engine=engine)
         (sent,) = engine._sent.values()
-    keys = {part.key for part in sent.parts}
+    keys = {task.key for task in sent.partitions}
     assert len(keys) == SHARES * 2
     longer = reduce(MomentPass(data), data, engine=engine, chunk_size=10**6)
     assert longer.count == data.n_increments  # one chunk begins in the first part and has all
@@ -249,9 +250,9 @@ def test_a_worker_that_dies_in_a_pass_is_survived(engine: Cluster, tmp_path: Pat
 
 def test_a_merge_that_has_to_run_again_finds_what_it_found() -> None:
     step = MomentPass(DATA)
-    job = clusters._Job(step, 512, False, np.geterr(), wgsindy.__version__)
-    totals = [clusters._summed(job, part) for part in DATA.partitions(3)]
-    first, second = (clusters._merged(job, *totals).total for _ in range(2))
+    job = dask_cluster._Job(step, 512, False, np.geterr(), wgsindy.__version__)
+    totals = [dask_cluster._summed(job, part) for part in DATA.partitions(3)]
+    first, second = (dask_cluster._merged(job, *totals).total for _ in range(2))
     np.testing.assert_equal(vars(second), vars(first))
     assert first.count == DATA.n_increments
 
@@ -279,7 +280,7 @@ def test_a_worker_killed_from_outside_changes_nothing(
         if calls > 10 and done < total and victims:
             os.kill(victims.pop(), signal.SIGKILL)
 
-    with watched(kill):
+    with reporting_progress(kill):
         found = WGSINDy("poly2", recipe, engine=engine).fit(DATA)
     assert not victims
     assert json.dumps(found.generator_.to_dict()) == json.dumps(expected.generator_.to_dict())
@@ -309,7 +310,7 @@ def test_floating_point_errors_are_treated_as_here(engine: Cluster) -> None:
 
 def test_progress_goes_up_to_the_number_of_increments(engine: Cluster) -> None:
     seen: list[tuple[int, int]] = []
-    with watched(lambda done, total: seen.append((done, total))):
+    with reporting_progress(lambda done, total: seen.append((done, total))):
         reduce(MomentPass(DATA), DATA, engine=engine)
     done = [pair[0] for pair in seen]
     assert done == sorted(set(done))
@@ -342,7 +343,7 @@ def test_engines_are_told_apart(client: Client, cluster: LocalCluster) -> None:
 
 
 def test_other_versions_are_refused(engine: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "__version__", "0.0.0")
+    monkeypatch.setattr(dask_cluster, "__version__", "0.0.0")
     with pytest.raises(EngineError, match=r"a worker has wgsindy .*, this program 0.0.0"):
         reduce(MomentPass(DATA), DATA, engine=engine)
 
@@ -350,7 +351,7 @@ def test_other_versions_are_refused(engine: Cluster, monkeypatch: pytest.MonkeyP
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(clusters, "WAIT_FOR_WORKERS", 0.2)
+    monkeypatch.setattr(dask_client, "WAIT_FOR_WORKERS", 0.2)
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
         Client(empty, set_as_default=False) as client,
@@ -359,11 +360,11 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(
             WGSINDy("poly1", "paper", engine=client).fit(DATA)
         # The same if all of them go in the middle of a pass.
         with pytest.raises(EngineError, match="has had no worker"):
-            next(clusters.completed(client, [client.submit(abs, -1)]))
+            next(dask_client.completed(client, [client.submit(abs, -1)]))
 
 
 def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "WAIT_FOR_SCHEDULER", 0.3)
+    monkeypatch.setattr(dask_client, "WAIT_FOR_SCHEDULER", 0.3)
     for address in ("tcp://127.0.0.1:1", "nowhere", "carrier://pigeon:1"):
         with pytest.raises(EngineError, match=f"no Dask scheduler answers at {address}"):
             connected(address).__enter__()
@@ -430,7 +431,7 @@ def test_the_command_line_fits_on_a_scheduler(
     monkeypatch.setattr(
         "wgsindy.report.write_report", lambda path, *_, **__: path.write_text("a page")
     )
-    monkeypatch.setattr(clusters, "LEAST_SAMPLES", LEAST)
+    monkeypatch.setattr(dask_cluster, "LEAST_SAMPLES", LEAST)
     found = []
     for where in ([], ["--scheduler", client.scheduler.address]):
         asked = ["fit", "data.csv", "--library", "poly3", "--out", f"out{len(where)}", "--json"]
@@ -443,7 +444,7 @@ def test_the_command_line_fits_on_a_scheduler(
 def test_the_command_line_says_that_nobody_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(clusters, "WAIT_FOR_SCHEDULER", 0.3)
+    monkeypatch.setattr(dask_client, "WAIT_FOR_SCHEDULER", 0.3)
     monkeypatch.chdir(tmp_path)
     Path("data.csv").write_text(csv_text(DATA))
     assert command(monkeypatch, "fit", "data.csv", "--scheduler", "tcp://127.0.0.1:1") != 0

@@ -11,9 +11,10 @@ import pytest
 
 from wgsindy import stream
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.passes.engine import Threads, reduce, watched
+from wgsindy.passes.engine import Threads, reduce, reporting_progress
 
 STATES = np.random.default_rng(0).normal(size=(5000, 1))
 
@@ -115,7 +116,7 @@ def test_threads_share_the_state_of_warnings() -> None:
 def test_progress_goes_up_to_the_number_of_increments(threads: int) -> None:
     data: Dataset = recording()
     seen: list[tuple[int, int]] = []
-    with watched(lambda done, total: seen.append((done, total))):
+    with reporting_progress(lambda done, total: seen.append((done, total))):
         reduce(StartPass(), data, engine=Threads(threads), chunk_size=16)
     reduce(StartPass(), data, engine=Threads(threads))  # nobody watches any more
     done = [pair[0] for pair in seen]

@@ -10,7 +10,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimate.likelihood import stages as sharp
 from wgsindy.passes.engine import Threads, reduce
-from wgsindy.passes.segments import StretchPass, joined, stretches_of
+from wgsindy.passes.segments import SegmentPass, joined, segments_of
 
 
 def counted(lengths: list[int]) -> Trajectories:
@@ -23,7 +23,7 @@ def counted(lengths: list[int]) -> Trajectories:
 @pytest.mark.parametrize(("size", "threads"), [(4096, 1), (7, 1), (1000, 3)])
 def test_stretches_are_of_the_data_and_evenly_spread(size: int, threads: int) -> None:
     data = counted([30_000, 7, 12_345, 2, 80_000])
-    step = StretchPass.evenly(data, 50, 100)
+    step = SegmentPass.evenly(data, 50, 100)
     found = joined(reduce(step, data, engine=Threads(threads), chunk_size=size), data.names)
     assert found.n_increments == 50 * 100
     starts = []
@@ -41,7 +41,7 @@ def test_stretches_are_of_the_data_and_evenly_spread(size: int, threads: int) ->
 
 def test_little_data_are_one_stretch() -> None:
     data = counted([501, 301])
-    found = stretches_of(data, 100, 100)
+    found = segments_of(data, 100, 100)
     assert found.n_increments == data.n_increments == 800
     assert len(found) == 2
 
@@ -98,7 +98,7 @@ def test_a_pilot_that_misses_a_region_does_no_harm(monkeypatch: pytest.MonkeyPat
         x[n + 1] = x[n] + 10 * pull * 0.01 + size * rng.normal(size=(8, 2))
     data = Trajectories(list(x.swapaxes(0, 1)), dt=0.01)
     calm = data.subset(range(0, 8, 2))
-    monkeypatch.setattr(sharp, "stretches_of", lambda data, count, length, engine: calm)
+    monkeypatch.setattr(sharp, "segments_of", lambda data, count, length, engine: calm)
     fits = []
     for many in (10**6, 0):
         monkeypatch.setattr(sharp, "MANY", many)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import wgsindy
 from wgsindy.errors import CampaignError, WgsindyError
 from wgsindy.files import write_atomically
-from wgsindy.passes.dask_cluster import completed
+from wgsindy.passes.dask_client import completed
 
 DIGITS = 6
 

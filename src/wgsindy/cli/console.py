@@ -52,7 +52,7 @@ def stage(name: str, *, shown: bool = True) -> Iterator[None]:
 @contextmanager
 def passes(name: str, *, shown: bool = True) -> Iterator[None]:
     """Like :func:`stage`, with the passes over data so far and how far the present one is."""
-    from wgsindy.passes.engine import watched
+    from wgsindy.passes.engine import reporting_progress
 
     if not (shown and aside.is_terminal):
         yield
@@ -69,5 +69,5 @@ def passes(name: str, *, shown: bool = True) -> Iterator[None]:
             text = f"{name}: pass {number}, {done:,} of {total:,} steps"
             progress.update(task, description=text)
 
-        with watched(tell):
+        with reporting_progress(tell):
             yield

@@ -114,7 +114,7 @@ def fit(
     Example: `wgsindy demo --csv demo.csv && wgsindy fit demo.csv --library poly3`
     """
     from wgsindy.cli.output import as_json, tell
-    from wgsindy.passes.dask_cluster import connected
+    from wgsindy.passes.dask_client import connected
     from wgsindy.workflow import fit_file
 
     shown = not (quiet or machine)

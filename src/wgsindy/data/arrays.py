@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+ScalarMap = Callable[[FloatArray], FloatArray]  # (n,) of one coordinate to (n,) of another
 
 
 def frozen(array: FloatArray) -> FloatArray:

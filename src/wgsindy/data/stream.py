@@ -1,26 +1,28 @@
-"""Trajectories that are read piece by piece, in memory that does not grow with their number."""
+"""Trajectories that are read window by window, in memory that does not grow with their samples."""
 
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
-from wgsindy.data.dataset import LOOK_AHEAD, WINDOW_SIZE, Dataset, Values, Window
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, ScalarMap, frozen
+from wgsindy.data.chunk import LOOK_AHEAD, WINDOW_SIZE, Window
+from wgsindy.data.dataset import Dataset
+from wgsindy.data.scan import Scan
 from wgsindy.data.source import (
-    Piece,
-    ReplacedShard,
-    Shard,
-    ThinnedShard,
-    pieces_of,
+    ReplacedSource,
+    Source,
+    ThinnedSource,
+    TrajectoryBlock,
     steps_of,
-    tally,
+    trajectory_blocks,
 )
-from wgsindy.data.trajectories import check_every, checked_names, too_thin
+from wgsindy.data.validation import check_every, checked_names, too_thin
 from wgsindy.errors import DataError, NotEnoughDataError, ShortPiecesWarning
 
 
@@ -33,7 +35,7 @@ class Stream(Dataset):
 
     Parameters
     ----------
-    shards : where the samples are, in order
+    sources : where the samples are, in order
     names : one name per coordinate, by default as for :class:`Trajectories`
 
     Raises
@@ -45,40 +47,45 @@ class Stream(Dataset):
 
     Examples
     --------
-    >>> from wgsindy.data.source import Block, CalledShard
+    >>> from wgsindy.data.source import Block, FunctionSource
     >>> def blocks():
     ...     for k in range(100):
     ...         yield Block(np.sin(np.arange(10.0 * k, 10.0 * k + 10.0))[:, None], 0.1)
-    >>> Stream([CalledShard(blocks)])
+    >>> Stream([FunctionSource(blocks)])
     Stream(1 x (x), 999 increments, mean dt = 0.1)
     """
 
-    def __init__(self, shards: Sequence[Shard], *, names: Sequence[str] | None = None) -> None:
-        self._shards = tuple(shards)
-        self._tally = tally(self._shards)
-        self._names = checked_names(names, self._tally.dimension)
-        self._keep(self._tally.lengths > 1)
-        alone = int(np.count_nonzero(self._tally.lengths == 1))
+    def __init__(self, sources: Sequence[Source], *, names: Sequence[str] | None = None) -> None:
+        self._sources = tuple(sources)
+        self._scan = Scan.of(self._sources)
+        self._names = checked_names(names, self._scan.dimension)
+        self._keep(self._scan.lengths > 1)
+        alone = int(np.count_nonzero(self._scan.lengths == 1))
         if not len(self):
             raise NotEnoughDataError(
-                f"the source has {self._tally.rows[-1]} samples and no two of them follow each "
+                f"the source has {self._scan.rows[-1]} samples and no two of them follow each "
                 "other in one trajectory; check the column of trajectories."
             )
         if alone:
             warnings.warn(
-                f"{alone} of {len(self._tally.lengths)} trajectories have one sample and no "
+                f"{alone} of {len(self._scan.lengths)} trajectories have one sample and no "
                 "increment: left out.",
                 ShortPiecesWarning,
                 stacklevel=2,
             )
 
     def _keep(self, kept: BoolArray) -> None:
-        """Number the runs that are ``kept (Q,)``, from 0."""
-        self._runs = np.flatnonzero(kept)
-        self._lengths = self._tally.lengths[kept]
-        self._number = np.where(kept, np.cumsum(kept) - 1, -1)
+        """Number those trajectories of the sources that are ``kept (Q,)``, from 0."""
+        self._read_as = np.flatnonzero(kept)  # (R,) number in the sources
+        self._number = np.where(kept, np.cumsum(kept) - 1, -1)  # (Q,) number here, or -1
+        self._lengths = self._scan.lengths[kept]
+        self._lengths.flags.writeable = False
         self._offsets = np.concatenate([[0], np.cumsum(self._lengths)])
-        self._path_dt = self._tally.steps[kept]
+        self._dt = self._scan.steps[kept]  # (R,), NaN with times
+        timed = np.isnan(self._dt).any()
+        self._total_time = float(
+            self._scan.times[kept].sum() if timed else self._dt @ (self._lengths - 1)
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,9 +105,7 @@ class Stream(Dataset):
     @property
     def total_time(self) -> float:
         """Observed time, summed over trajectories."""
-        if np.isnan(self._path_dt).any():
-            return float(self._tally.times[self._runs].sum())
-        return float(self._path_dt @ (self._lengths - 1))
+        return self._total_time
 
     @cached_property
     def first_state(self) -> FloatArray:
@@ -123,23 +128,23 @@ class Stream(Dataset):
                 f"a stream has {len(self)} trajectories in one order; a subset needs indices of "
                 f"them that ascend, got {list(indices)[:8]}."
             )
-        return self._with(self._runs[wanted])
+        return self._with(self._read_as[wanted])
 
-    def _with(self, runs: IntArray) -> Stream:
-        """Return the same source with some ``runs`` of it."""
-        part = object.__new__(Stream)
-        part._shards, part._tally, part._names = self._shards, self._tally, self._names
-        part._keep(np.isin(np.arange(len(self._tally.lengths)), runs))
-        return part
+    def _with(self, read_as: IntArray) -> Stream:
+        """Return the same sources with some of their trajectories."""
+        other = object.__new__(Stream)
+        other._sources, other._scan, other._names = self._sources, self._scan, self._names
+        other._keep(np.isin(np.arange(len(self._scan.lengths)), read_as))
+        return other
 
-    def replaced(self, name: str, new: str, values: Values) -> Stream:
+    def replaced(self, name: str, new: str, values: ScalarMap) -> Stream:
         """Return the stream with ``name`` replaced by ``new``, a function of it, as it is read."""
         column = self._names.index(name)
         names = [new if old == name else old for old in self._names]
-        part = self._with(self._runs)
-        part._shards = tuple(ReplacedShard(shard, column, values) for shard in self._shards)
-        part._names = checked_names(names, self.dimension)
-        return part
+        other = self._with(self._read_as)
+        other._sources = tuple(ReplacedSource(source, column, values) for source in self._sources)
+        other._names = checked_names(names, self.dimension)
+        return other
 
     def thinned(self, every: int) -> Stream:
         """Keep the first sample of each trajectory and every ``every``-th after it.
@@ -159,18 +164,18 @@ class Stream(Dataset):
             return self
         if self._lengths.max() <= every:
             raise too_thin(every, self._lengths)
-        tally = self._tally
-        starts = np.cumsum(tally.lengths) - tally.lengths
-        # Samples of the trajectory that each shard begins within; empty shards begin within none.
-        before = np.where(tally.runs < 0, 0, tally.rows[:-1] - starts[tally.runs]).tolist()
+        scan = self._scan
+        starts = np.cumsum(scan.lengths) - scan.lengths
+        # Samples of the trajectory that each source begins within; empty ones begin within none.
+        before = np.where(scan.first < 0, 0, scan.rows[:-1] - starts[scan.first]).tolist()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ShortPiecesWarning)
             thin = Stream(
-                [ThinnedShard(s, every, k) for s, k in zip(self._shards, before, strict=True)],
+                [ThinnedSource(s, every, k) for s, k in zip(self._sources, before, strict=True)],
                 names=self._names,
             )
-        # Each run keeps its first sample, and so its number.
-        return thin._with(self._runs[self._lengths > every])
+        # Each trajectory keeps its first sample, and so its number.
+        return thin._with(self._read_as[self._lengths > every])
 
     def windows(
         self, size: int = WINDOW_SIZE, *, first: int = 0, last: int | None = None
@@ -184,51 +189,44 @@ class Stream(Dataset):
         """
         end = self.n_samples - 1 if last is None else min(last, self.n_samples - 1)
         if first < end:
-            yield from self.excerpt(first, end).windows(size, first=first, last=end)
+            yield from self.between(first, end).windows(size, first=first, last=end)
 
-    def excerpt(self, first: int, last: int) -> StreamExcerpt:
+    def between(self, first: int, last: int) -> StreamSamples:
         """Return where the samples at the places ``first`` to ``last`` (not included) are."""
         end = min(last + LOOK_AHEAD, self.n_samples)
         (number, until), (row, final) = zip(*map(self._found, (first, end - 1)), strict=True)
-        shard, after = np.searchsorted(self._tally.rows, [row, final], side="right")
-        runs = slice(int(self._tally.runs[shard - 1]), int(self._runs[until]) + 1)
-        return StreamExcerpt(
-            shards=self._shards[shard - 1 : after],
+        source, after = np.searchsorted(self._scan.rows, [row, final], side="right")
+        read = slice(int(self._scan.first[source - 1]), int(self._read_as[until]) + 1)
+        return StreamSamples(
+            sources=self._sources[source - 1 : after],
             place=first,
             end=end,
-            skipped=row - int(self._tally.rows[shard - 1]),
-            run=runs.start,
-            number=self._number[runs],
+            skipped=row - int(self._scan.rows[source - 1]),
+            number=self._number[read],
             first_number=number,
-            path_dt=self._path_dt[number : until + 1],
-            rows=int(self._tally.rows[-1]),
+            dt=self._dt[number : until + 1],
+            rows=int(self._scan.rows[-1]),
         )
 
     def _found(self, place: int) -> tuple[int, int]:
-        """Return the trajectory that is at a place, and the row of the source."""
+        """Return the trajectory that is at a place, and the row of the sources."""
         number = int(np.searchsorted(self._offsets, place, side="right")) - 1
-        before = int(self._tally.lengths[: self._runs[number]].sum())
+        before = int(self._scan.lengths[: self._read_as[number]].sum())
         return number, before + place - int(self._offsets[number])
 
 
 @dataclass(frozen=True)
-class StreamExcerpt:
-    """Places ``place`` to ``end`` (not included) of a stream, the look ahead among them.
+class StreamSamples:
+    """Where neighbouring samples of a stream are: little is sent when they are read elsewhere."""
 
-    ``shards`` hold them, after ``skipped`` samples; the first sample of all belongs to ``run``.
-    ``number`` has the trajectory of each run from there on, -1 if it is left out; ``path_dt`` the
-    step of each trajectory from ``first_number`` on. The whole source has so many ``rows``.
-    """
-
-    shards: tuple[Shard, ...]
-    place: int
-    end: int
-    skipped: int
-    run: int
-    number: IntArray
-    first_number: int
-    path_dt: FloatArray
-    rows: int
+    sources: tuple[Source, ...]  # those that hold the samples
+    place: int  # of the first sample
+    end: int  # place after the last sample, the look-ahead among them
+    skipped: int  # samples of the sources before the first one
+    number: IntArray  # of each trajectory that is read there, -1 if it is left out
+    first_number: int  # trajectory of the first sample
+    dt: FloatArray  # step of each trajectory from that one on, NaN with times
+    rows: int  # samples of all sources of the stream
 
     def windows(self, size: int, *, first: int, last: int) -> Iterator[Window]:
         """Yield neighbouring samples, ``size`` at a time.
@@ -236,33 +234,33 @@ class StreamExcerpt:
         Raises
         ------
         DataError
-            If the source does not yield what it did before.
+            If a source does not yield what it did before.
         """
         last = min(last, self.end - 1)
         held = _Held(self.place)
-        pieces = self._pieces()
+        blocks = self._blocks()
         for start in range(first, last, size):
             stop = min(start + size, last)
             while held.end < min(stop + LOOK_AHEAD, self.end):
-                piece = next(pieces, None)
-                if piece is None:
+                block = next(blocks, None)
+                if block is None:
                     raise _changed(self.rows)
-                held.append(piece)
-            yield held.window(start, stop, self.path_dt, self.first_number)
+                held.append(block)
+            yield held.window(start, stop, self.dt, self.first_number)
 
-    def _pieces(self) -> Iterator[Piece]:
-        """Yield the samples from ``place`` on, with the numbers of trajectories as runs."""
+    def _blocks(self) -> Iterator[TrajectoryBlock]:
+        """Yield the samples from ``place`` on, their trajectories numbered as in the stream."""
         skipped = self.skipped
-        for _, _, piece in pieces_of(self.shards, self.run):
-            if piece.run - self.run >= len(self.number):
+        for block in trajectory_blocks(self.sources):
+            if block.trajectory >= len(self.number):
                 raise _changed(self.rows)
-            number = int(self.number[piece.run - self.run])
-            if skipped >= len(piece.states):
-                skipped -= len(piece.states)
+            number = int(self.number[block.trajectory])
+            if skipped >= len(block.states):
+                skipped -= len(block.states)
             elif number < 0:
                 skipped = 0
             else:
-                yield piece.cut(slice(skipped, None))._replace(run=number)
+                yield block.rows(slice(skipped, None))._replace(trajectory=number)
                 skipped = 0
 
 
@@ -278,39 +276,39 @@ class _Held:
 
     def __init__(self, start: int) -> None:
         self.start = self.end = start
-        self._pieces: list[Piece] = []
+        self._blocks: deque[TrajectoryBlock] = deque()
 
-    def append(self, piece: Piece) -> None:
-        self._pieces.append(piece)
-        self.end += len(piece.states)
+    def append(self, block: TrajectoryBlock) -> None:
+        self._blocks.append(block)
+        self.end += len(block.states)
 
-    def window(self, start: int, stop: int, path_dt: FloatArray, first_number: int) -> Window:
+    def window(self, start: int, stop: int, dt: FloatArray, first_number: int) -> Window:
         """Return the places ``start`` to ``stop``, and forget what is before.
 
-        ``path_dt`` are the steps of the trajectories from ``first_number`` on.
+        ``dt`` are the steps of the trajectories from ``first_number`` on.
         """
         self._forget(start)
         ahead = min(stop + LOOK_AHEAD, self.end) - start
         taken, missing = [], ahead
-        for piece in self._pieces:
-            taken.append(piece.cut(slice(0, missing)))
+        for block in self._blocks:
+            taken.append(block.rows(slice(0, missing)))
             missing -= len(taken[-1].states)
             if not missing:
                 break
-        states = np.concatenate([p.states for p in taken]) if len(taken) > 1 else taken[0].states
-        trajectory = np.repeat([p.run for p in taken], [len(p.states) for p in taken])
+        states = np.concatenate([b.states for b in taken]) if len(taken) > 1 else taken[0].states
+        trajectory = np.repeat([b.trajectory for b in taken], [len(b.states) for b in taken])
         if isinstance(taken[0].clock, float):
-            steps = path_dt[trajectory[: stop - start] - first_number]
+            steps = dt[trajectory[: stop - start] - first_number]
         else:
-            times = np.concatenate([np.asarray(p.clock) for p in taken])
+            times = np.concatenate([np.asarray(b.clock) for b in taken])
             steps = steps_of(times)[: stop - start]
         states = states.view()
         states.flags.writeable = False  # it may be the caller's own
         return Window(start, states, trajectory, steps)
 
     def _forget(self, start: int) -> None:
-        while self._pieces and self.start + len(self._pieces[0].states) <= start:
-            self.start += len(self._pieces.pop(0).states)
+        while self._blocks and self.start + len(self._blocks[0].states) <= start:
+            self.start += len(self._blocks.popleft().states)
         if self.start < start:
-            self._pieces[0] = self._pieces[0].cut(slice(start - self.start, None))
+            self._blocks[0] = self._blocks[0].rows(slice(start - self.start, None))
             self.start = start

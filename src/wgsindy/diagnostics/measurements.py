@@ -16,8 +16,7 @@ from wgsindy.estimate.result import Fit
 from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
 from wgsindy.model import readouts
 from wgsindy.model.generator import Generator
-from wgsindy.passes.engine import reduce
-from wgsindy.passes.pair import Both
+from wgsindy.passes.engine import PassPair, reduce
 from wgsindy.passes.summary import DataSummary
 
 WORST_COVERED = 0.05  # share of the samples
@@ -52,7 +51,7 @@ class Measurements:
         left = ResidualPass(
             self.generator, self.summary, len(self.data), self.noise_level, self.observation_noise
         )
-        step = Both(left, HalvesPass(self.data))
+        step = PassPair(left, HalvesPass(self.data))
         return reduce(step, self.data, engine=self.fit.engine, chunk_size=CHUNK)
 
     @cached_property

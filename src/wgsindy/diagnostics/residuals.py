@@ -8,15 +8,15 @@ steps vary by more than their number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.dataset import Chunk
-from wgsindy.data.runs import Runs
+from wgsindy.data.chunk import Chunk, Spans
 from wgsindy.model import readouts
 from wgsindy.model.generator import Generator
+from wgsindy.passes.engine import SumPass
 from wgsindy.passes.summary import DataSummary
 
 # Steps over which residuals are summed. Memory that lasts longer than the longest is taken for
@@ -27,12 +27,6 @@ CHUNK = 8192  # long against a block: those that two chunks share are left out
 LOW_NOISE = 0.05  # share of the mean noise below which a sample sits where noise vanishes
 NEARLY_SINGULAR = 0.1  # smallest eigenvalue of the correlations; |rho| > 0.9 of two coordinates
 LONG_STEP = 0.1  # share of the way back to rest that one step covers
-
-
-def moving(chunk: Chunk) -> Chunk:
-    """Leave out samples that repeat."""
-    kept = np.asarray(chunk.increments.any(axis=1))
-    return chunk if kept.all() else chunk.at(kept)
 
 
 def standardised(
@@ -175,7 +169,7 @@ class Residuals:
 
 
 @dataclass(frozen=True)
-class ResidualPass:
+class ResidualPass(SumPass[Residuals]):
     """Sum what the checks of residuals need; samples that repeat are left out.
 
     ``level (d,)`` is the mean noise of each coordinate, ``observation_noise (d,)`` the variance of
@@ -214,7 +208,7 @@ class ResidualPass:
         )
 
     def add(self, total: Residuals, chunk: Chunk) -> Residuals:
-        seen = moving(chunk)
+        seen = chunk.without_repeats()
         if not len(seen.states):
             return total
         theta = self.generator.basis.values(seen.states)
@@ -227,33 +221,33 @@ class ResidualPass:
         total.allotted += _column_sums(noise * dt + 2 * self.observation_noise)
         z = np.ascontiguousarray(residual.T)
         noisy = ~np.isnan(z)
-        runs = Runs.of(seen.trajectory)
-        self._add_moments(total, np.where(noisy, z, 0.0), noisy, runs)
+        spans = Spans.of(seen.trajectory)
+        self._add_moments(total, np.where(noisy, z, 0.0), noisy, spans)
         with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
             jacobian = self.generator.drift_jacobian(seen.states)
         total.low_noise += len(dt) - np.count_nonzero(noisy, axis=1)
         self._add_places(total, seen, field, jacobian)
         variance = np.maximum(noise, LOW_NOISE * self.level)
-        self._add_slopes(total, seen, drift, variance, jacobian, runs)
+        self._add_slopes(total, seen, drift, variance, jacobian, spans)
         return total
 
-    def _add_moments(self, total: Residuals, z: FloatArray, noisy: BoolArray, runs: Runs) -> None:
+    def _add_moments(self, total: Residuals, z: FloatArray, noisy: BoolArray, spans: Spans) -> None:
         """Add powers and products of ``z (d, n)``, zero where it is not ``noisy``."""
         square, present = z**2, noisy.astype(np.float64)
         total.samples += z.shape[1]
         total.count += present.sum(axis=1)
         total.squares += square.sum(axis=1)
         total.fourths += (square**2).sum(axis=1)
-        products = z[:, :-1] * z[:, 1:] * runs.joined
-        total.pairs += np.count_nonzero(noisy[:, :-1] & noisy[:, 1:] & runs.joined, axis=1)
+        products = z[:, :-1] * z[:, 1:] * spans.joined
+        total.pairs += np.count_nonzero(noisy[:, :-1] & noisy[:, 1:] & spans.joined, axis=1)
         total.lagged += products.sum(axis=1)
         total.lagged_squares += (products**2).sum(axis=1)
-        runs.add_to(total.trajectory_squares, square)
-        runs.add_to(total.trajectory_count, present)
+        spans.add_to(total.trajectory_squares, square)
+        spans.add_to(total.trajectory_count, present)
         sums, counts, length = z, present, 1
         while length < BLOCKS[-1]:
             # A block of 2 m residuals is two neighbouring ones of m, both from the same start.
-            (sums, counts), runs = runs.paired(sums, counts)
+            (sums, counts), spans = spans.paired(sums, counts)
             length *= 2
             if length in BLOCKS:
                 b = BLOCKS.index(length)
@@ -280,7 +274,7 @@ class ResidualPass:
         drift: FloatArray,
         variance: FloatArray,
         jacobian: FloatArray,
-        runs: Runs,
+        spans: Spans,
     ) -> None:
         """Sum what the drift explains, by trajectory, and of pairs of steps, alike weighted."""
         pull = np.ascontiguousarray((drift / variance).T)
@@ -290,9 +284,9 @@ class ResidualPass:
         carried = self._noise_carried(jacobian).T / variance.T
         steps = np.ascontiguousarray(seen.increments.T)
         explained = pull * steps + carried
-        runs.add_to(total.explained, explained)
-        runs.add_to(total.expected, power * seen.dt)
-        joined = runs.joined.astype(np.float64)
+        spans.add_to(total.explained, explained)
+        spans.add_to(total.expected, power * seen.dt)
+        joined = spans.joined.astype(np.float64)
         first, second = explained[:, :-1], pull[:, :-1] * steps[:, 1:]
         before, after = seen.dt[:-1] * joined, seen.dt[1:] * joined
         total.paired[0] += [first @ joined, power[:, :-1] @ before]
@@ -302,11 +296,6 @@ class ResidualPass:
         """J_pp s_p, ``(n, d)``; nothing where the drift has no slope."""
         own = np.einsum("npp->np", jacobian)
         return np.where(np.isfinite(own), own, 0.0) * self.observation_noise
-
-    def merge(self, left: Residuals, right: Residuals) -> Residuals:
-        return Residuals(
-            *(getattr(left, item.name) + getattr(right, item.name) for item in fields(Residuals))
-        )
 
 
 def _column_sums(values: FloatArray) -> FloatArray:

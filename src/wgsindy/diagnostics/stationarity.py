@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk
+from wgsindy.data.dataset import Dataset
+from wgsindy.passes.engine import SumPass, merged_by
 
 
 @dataclass(frozen=True)
 class Halves:
     """Sums about ``origin (d,)`` over the samples of either half."""
 
-    origin: FloatArray
+    origin: FloatArray = field(metadata=merged_by(lambda left, right: left))  # the same for all
     count: IntArray  # (2,)
     first: FloatArray  # (2, d)
     second: FloatArray  # (2, d, d)
@@ -32,7 +34,7 @@ class Halves:
             return np.asarray((self.second - product) / (self.count - 1)[:, None, None])
 
 
-class HalvesPass:
+class HalvesPass(SumPass[Halves]):
     """Sum states before and from the middle of their trajectory, the last one included."""
 
     def __init__(self, data: Dataset) -> None:
@@ -62,11 +64,3 @@ class HalvesPass:
         total.count[half] += len(x)
         total.first[half] += x.sum(axis=0)
         total.second[half] += x.T @ x
-
-    def merge(self, left: Halves, right: Halves) -> Halves:
-        return Halves(
-            self.origin,
-            left.count + right.count,
-            left.first + right.first,
-            left.second + right.second,
-        )

@@ -20,8 +20,7 @@ from wgsindy.estimate.likelihood.fit import fit_likelihood
 from wgsindy.estimate.result import Fit
 from wgsindy.estimate.weak_form.fit import fit_weak_form
 from wgsindy.passes.engine import SERIAL, Engine
-from wgsindy.passes.sample_warnings import warn_of_samples
-from wgsindy.passes.summary import data_summary
+from wgsindy.passes.summary import data_summary, warn_of_samples
 from wgsindy.recipes import Recipe, WeakFormRecipe
 from wgsindy.terms.library import Library, library
 

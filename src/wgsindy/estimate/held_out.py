@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk
+from wgsindy.data.dataset import Dataset
 from wgsindy.errors import DataError
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk, moved
+from wgsindy.data.dataset import Dataset
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SERIAL, Engine, SumPass, added, reduce
 
@@ -46,7 +47,7 @@ class LagPass(SumPass[Lag]):
         assert chunk.following is not None
         step, following = chunk.increments / self.scale, chunk.following / self.scale
         if self.mean is not None:
-            kept = chunk.increments.any(axis=1) & chunk.following.any(axis=1)
+            kept = chunk.moved & moved(chunk.following)
             states, dt = chunk.states[kept], chunk.dt[kept]
             step = step[kept] - self.mean(states, dt)
             # The next step is taken to be as long as this one.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.source import Block, Shard
+from wgsindy.data.source import Block
 from wgsindy.data.stream import Stream
 from wgsindy.errors import DataError
 from wgsindy.files.columns.naming import state_names
@@ -119,7 +119,7 @@ def stream_reading(
 
 
 def _reading(
-    sources: Sequence[Shard], names: Sequence[str] | None, notes: list[Note]
+    sources: Sequence[Source], names: Sequence[str] | None, notes: list[Note]
 ) -> Reading[Stream]:
     with collecting_warnings(notes):
         data = Stream(sources, names=names)
@@ -136,9 +136,9 @@ def _epoch(table: Table, clock: str | None, notes: list[Note]) -> str | None:
     return found
 
 
-def _sources(tables: Sequence[LazyTable], wanted: WantedColumns) -> list[Shard]:
+def _sources(tables: Sequence[LazyTable], wanted: WantedColumns) -> list[Source]:
     """Return where all rows are; a table that lacks a column is refused."""
-    sources: list[Shard] = []
+    sources: list[Source] = []
     for number, table in enumerate(tables):
         if number:  # in the first one they were found
             head = table.head()

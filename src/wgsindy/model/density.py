@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk
+from wgsindy.data.dataset import Dataset
 from wgsindy.passes.engine import SumPass, reduce
 from wgsindy.passes.summary import data_summary
 from wgsindy.terms.basis import Basis

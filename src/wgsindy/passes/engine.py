@@ -16,15 +16,18 @@ from dataclasses import dataclass, fields, is_dataclass
 from queue import Queue
 from typing import Any, Generic, Protocol, TypeVar
 
-from wgsindy.data.dataset import CHUNK_SIZE, WINDOW_SIZE, Chunk, Dataset, Partition, Window
+from wgsindy.data.chunk import CHUNK_SIZE, WINDOW_SIZE, Chunk, Window
+from wgsindy.data.dataset import Dataset, Partition
 
 Total = TypeVar("Total")
-Progress = Callable[[int, int], object]
+One = TypeVar("One")
+Other = TypeVar("Other")
+Progress = Callable[[int, int], object]  # told increments so far, and in all
 
 SHARES = 4  # chunks that each thread should get of a small data set, so that all end together
 LONGER = 8  # times as long as one thread's are chunks of several threads
 MERGE = "merge"  # in the metadata of a field: how it is merged if not added
-WAITING = 2  # sections that wait for each thread, which bounds what is held in memory
+WAITING = 2  # windows that wait for each thread, which bounds what is held in memory
 
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
@@ -77,14 +80,31 @@ def merged_by(merge: Callable[[Any, Any], Any]) -> dict[str, Callable[[Any, Any]
     return {MERGE: merge}
 
 
+@dataclass(frozen=True)
+class PassPair(Generic[One, Other]):
+    """Two passes in one reading of the data: each chunk goes to both, and the total has both."""
+
+    one: Pass[One]
+    other: Pass[Other]
+
+    def empty(self) -> tuple[One, Other]:
+        return self.one.empty(), self.other.empty()
+
+    def add(self, total: tuple[One, Other], chunk: Chunk) -> tuple[One, Other]:
+        return self.one.add(total[0], chunk), self.other.add(total[1], chunk)
+
+    def merge(self, left: tuple[One, Other], right: tuple[One, Other]) -> tuple[One, Other]:
+        return self.one.merge(left[0], right[0]), self.other.merge(left[1], right[1])
+
+
 @contextmanager
-def watched(progress: Progress) -> Iterator[None]:
+def reporting_progress(progress: Progress) -> Iterator[None]:
     """Call ``progress(done, total)`` during every pass within: increments so far, and in all.
 
     >>> from wgsindy.passes.summary import data_summary
     >>> from wgsindy.data.trajectories import Trajectories
     >>> seen = []
-    >>> with watched(lambda done, total: seen.append((done, total))):
+    >>> with reporting_progress(lambda done, total: seen.append((done, total))):
     ...     _ = data_summary(Trajectories([[0.0, 1.0, 3.0, 2.0]], dt=0.1), standardise=True)
     >>> seen
     [(3, 3)]
@@ -96,8 +116,8 @@ def watched(progress: Progress) -> Iterator[None]:
         _progress.reset(token)
 
 
-def watcher() -> Progress | None:
-    """Return whom to tell of the progress of a pass."""
+def progress_callback() -> Progress | None:
+    """Return whom passes tell of their progress, if anybody."""
     return _progress.get()
 
 
@@ -115,7 +135,7 @@ class Engine(Protocol):
 class Threads:
     """The engine of one process, with ``count`` threads.
 
-    The data are read once, by the caller's own thread. Each thread gets every ``count``-th section;
+    The data are read once, by the caller's own thread. Each thread gets every ``count``-th window;
     totals are merged in a fixed order, so the result depends on the number of threads only through
     rounding.
     """
@@ -169,8 +189,8 @@ def reduce(
 
 
 def _reported(data: Dataset, chunk_size: int, held: int) -> Iterator[Window]:
-    """Yield all sections of so many chunks; whoever watches hears of each that was asked for."""
-    progress = watcher()
+    """Yield all windows of so many chunks; report each when the next one is asked for."""
+    progress = progress_callback()
     for window in Partition(data, 0, data.n_samples - 1).windows(chunk_size, held):
         yield window
         if progress is not None:
@@ -185,7 +205,7 @@ def _shared(
     windows: Iterator[Window],
     threads: int,
 ) -> Total:
-    """Deal the sections out to threads, in turns."""
+    """Deal the windows out to threads, in turns."""
     queues: list[Queue[Window | None]] = [Queue(WAITING) for _ in range(threads)]
 
     def work(queue: Queue[Window | None]) -> Total:
@@ -211,6 +231,6 @@ def _shared(
             for queue in queues:
                 queue.put(None)
     total = found[0].result()
-    for part in found[1:]:
-        total = step.merge(total, part.result())
+    for other in found[1:]:
+        total = step.merge(total, other.result())
     return total

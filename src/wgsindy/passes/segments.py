@@ -1,6 +1,6 @@
-"""Stretches: pieces of long data, evenly spread, held in memory.
+"""Segments: short subsamples of long data, evenly spread, held in memory.
 
-A fit of many data starts from short ones, and a report shows long ones.
+A fit of large data starts from short segments, and a report draws long ones.
 """
 
 from __future__ import annotations
@@ -10,24 +10,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import IntArray
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 
 
 @dataclass(frozen=True)
-class StretchPass:
-    """Keep ``length`` increments from each of ``starts (S,)`` on, which ascend.
+class SegmentPass(SumPass[list[Chunk]]):
+    """Keep some rows of the chunks: the segments, of equal length.
 
-    The total holds rows of chunks, in any order; :func:`joined` puts them together.
+    The total holds them in any order; :func:`joined` puts them together.
     """
 
-    starts: IntArray
-    length: int
+    starts: IntArray  # (S,) number of the first increment of each segment, ascending
+    length: int  # increments of each
 
     @classmethod
-    def evenly(cls, data: Dataset, count: int, length: int) -> StretchPass:
-        """Spread ``count`` stretches over ``data``; where they would overlap, one has it all."""
+    def evenly(cls, data: Dataset, count: int, length: int) -> SegmentPass:
+        """Spread ``count`` segments over ``data``; where they would overlap, one has it all."""
         steps = data.n_increments
         if steps <= count * length:
             return cls(np.zeros(1, dtype=np.int64), steps)
@@ -46,36 +47,31 @@ class StretchPass:
             total.append(chunk.at(rows)._replace(start=first))
         return total
 
-    def merge(self, left: list[Chunk], right: list[Chunk]) -> list[Chunk]:
-        return left + right
 
-
-def joined(pieces: list[Chunk], names: tuple[str, ...]) -> Trajectories:
-    """Join what follows each other within a trajectory."""
-    parts = sorted(pieces, key=lambda part: part.start)
+def joined(chunks: list[Chunk], names: tuple[str, ...]) -> Trajectories:
+    """Join chunks that follow each other within a trajectory, in whatever order they come."""
+    chunks = sorted(chunks, key=lambda chunk: chunk.start)
     states, increments, dt, owner = (
-        np.concatenate([part[column] for part in parts]) for column in range(4)
+        np.concatenate([chunk[column] for chunk in chunks]) for column in range(4)
     )
-    number = np.concatenate([part.start + np.arange(len(part.dt)) for part in parts])
+    number = np.concatenate([chunk.start + np.arange(len(chunk.dt)) for chunk in chunks])
     ends = np.flatnonzero((np.diff(owner) != 0) | (np.diff(number) != 1)) + 1
-    paths, times = [], []
+    segments, times = [], []
     for first, last in zip([0, *ends.tolist()], [*ends.tolist(), len(dt)], strict=True):
         end = states[last - 1] + increments[last - 1]
-        paths.append(np.vstack([states[first:last], end]))
+        segments.append(np.vstack([states[first:last], end]))
         times.append(np.append(0.0, np.cumsum(dt[first:last])))
-    return Trajectories(paths, times=times, names=names)
+    return Trajectories(segments, times=times, names=names)
 
 
-def stretches_of(
-    data: Dataset, count: int, length: int, *, engine: Engine = SERIAL
-) -> Trajectories:
-    """Return ``count`` stretches of ``length`` increments, each a trajectory of its own.
+def segments_of(data: Dataset, count: int, length: int, *, engine: Engine = SERIAL) -> Trajectories:
+    """Return ``count`` segments of ``length`` increments, each a trajectory of its own.
 
     Those that reach into the next trajectory are two.
 
     >>> walk = np.cumsum(np.random.default_rng(0).normal(size=(10_000, 2)), axis=0)
-    >>> stretches_of(Trajectories(walk, dt=0.1), 10, 100)
+    >>> segments_of(Trajectories(walk, dt=0.1), 10, 100)
     Trajectories(10 x (x, y), 1000 increments, mean dt = 0.1)
     """
-    step = StretchPass.evenly(data, count, length)
+    step = SegmentPass.evenly(data, count, length)
     return joined(reduce(step, data, engine=engine), data.names)

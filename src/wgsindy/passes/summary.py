@@ -1,38 +1,52 @@
-"""A first look at the samples: mean, spread, covariance, squared increments."""
+"""A first look at the samples: mean, spread, covariance, increments, and warnings about them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk, Spans
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
-from wgsindy.data.runs import Runs
-from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.passes.engine import SERIAL, Engine, reduce
+from wgsindy.errors import (
+    DataError,
+    NotEnoughDataError,
+    OutlierWarning,
+    RepeatedSamplesWarning,
+)
+from wgsindy.passes.engine import SERIAL, Engine, SumPass, merged_by, reduce
+
+# The largest of a million Gaussian increments is 5 typical ones, of a strongly state-dependent
+# diffusion 10; a single wrong sample among many thousands stands out by more.
+OUTLIER_RATIO = 20.0
 
 
 @dataclass
 class Moments:
     """Sums over samples: states about an origin, squared increments, repeated samples."""
 
-    count: int
-    time: float
-    repeated: int
-    moved: BoolArray  # (d,) whether the coordinate ever changed within a trajectory
-    reach: FloatArray  # (d,) largest distance of a state from the origin
-    low: FloatArray  # (d,) smallest state
-    high: FloatArray  # (d,) largest state
-    first: FloatArray  # (d,)
-    second: FloatArray  # (d, d)
-    by_trajectory: FloatArray  # (R, d)
+    count: int  # increments
+    time: float  # observed in all
+    repeated: int  # samples that repeat the one before them
+    # (d,) whether the coordinate ever changed within a trajectory
+    moved: BoolArray = field(metadata=merged_by(np.logical_or))
+    # (d,) largest distance of a state from the origin
+    reach: FloatArray = field(metadata=merged_by(np.maximum))
+    low: FloatArray = field(metadata=merged_by(np.minimum))  # (d,) smallest state
+    high: FloatArray = field(metadata=merged_by(np.maximum))  # (d,) largest state
+    first: FloatArray  # (d,) sum of x - origin
+    second: FloatArray  # (d, d) sum of (x - origin)(x - origin)'
+    by_trajectory: FloatArray  # (R, d) sum of x - origin of each trajectory
     variation: FloatArray  # (d,) sum of squared increments
-    largest: FloatArray  # (d,) largest squared increment over its step
+    # (d,) largest squared increment over its step
+    largest: FloatArray = field(metadata=merged_by(np.maximum))
 
 
-class MomentPass:
+class MomentPass(SumPass[Moments]):
     """Sum the moments of states and increments about a nearby origin."""
 
     def __init__(self, data: Dataset) -> None:
@@ -67,54 +81,32 @@ class MomentPass:
         square = steps**2
         total.count += len(chunk.dt)
         total.time += float(chunk.dt.sum())
-        total.repeated += int(np.count_nonzero(~steps.any(axis=0)))
+        total.repeated += int(np.count_nonzero(~chunk.moved))
         total.moved |= steps.any(axis=1)
         np.minimum(total.low, states.min(axis=1), out=total.low)
         np.maximum(total.high, states.max(axis=1), out=total.high)
         np.maximum(total.reach, np.abs(x).max(axis=1), out=total.reach)
         total.first += x.sum(axis=1)
         total.second += x @ x.T
-        Runs.of(chunk.trajectory).add_to(total.by_trajectory, x)
+        Spans.of(chunk.trajectory).add_to(total.by_trajectory, x)
         total.variation += square.sum(axis=1)
         np.maximum(total.largest, (square / chunk.dt).max(axis=1), out=total.largest)
         return total
 
-    def merge(self, left: Moments, right: Moments) -> Moments:
-        left.count += right.count
-        left.time += right.time
-        left.repeated += right.repeated
-        left.moved |= right.moved
-        np.maximum(left.reach, right.reach, out=left.reach)
-        np.minimum(left.low, right.low, out=left.low)
-        np.maximum(left.high, right.high, out=left.high)
-        left.first += right.first
-        left.second += right.second
-        left.by_trajectory += right.by_trajectory
-        left.variation += right.variation
-        np.maximum(left.largest, right.largest, out=left.largest)
-        return left
-
 
 @dataclass(frozen=True)
 class DataSummary:
-    """What the samples look like.
+    """What the samples look like; see :func:`data_summary`."""
 
-    ``frame`` is where kernels and library live, ``region`` the mean and spread of the states.
-    ``covariance (d, d)`` and ``variation (d,)``, the mean squared increment over time, are in
-    units of the frame; ``rank (R,)`` is the place of each trajectory when they are sorted by
-    mean position; ``worst (d,)`` is the largest increment over the typical one; ``low`` and
-    ``high (d,)`` are the smallest and the largest state.
-    """
-
-    frame: Frame
-    region: Frame
-    covariance: FloatArray
-    variation: FloatArray
-    rank: IntArray
-    repeated: int
-    worst: FloatArray
-    low: FloatArray
-    high: FloatArray
+    frame: Frame  # in whose units kernels and library live
+    region: Frame  # mean and spread of the states
+    covariance: FloatArray  # (d, d) of the states, in units of the frame
+    variation: FloatArray  # (d,) sum of squared increments over time, in units of the frame
+    rank: IntArray  # (R,) place of each trajectory when they are sorted by mean position
+    repeated: int  # samples that repeat the one before them
+    worst: FloatArray  # (d,) largest increment over the typical one
+    low: FloatArray  # (d,) smallest state from which an increment starts
+    high: FloatArray  # (d,) largest one
 
 
 def data_summary(data: Dataset, *, standardise: bool, engine: Engine = SERIAL) -> DataSummary:
@@ -171,3 +163,29 @@ def _refuse_degenerate(data: Dataset, moments: Moments, spread: FloatArray) -> N
                 f"coordinate {name!r} has states of size {size:.3g}, "
                 "whose squares leave the range of floating point; change its units."
             )
+
+
+def warn_of_samples(summary: DataSummary, names: Sequence[str], *, dropped: bool = False) -> None:
+    """Warn of repeated samples and of outliers, which both bias the tensor."""
+    consequence = (
+        "they are left out of the fit."
+        if dropped
+        else "they count as steps without noise and pull the tensor down. Drop them if they are "
+        "not real."
+    )
+    if summary.repeated:
+        warnings.warn(
+            f"{summary.repeated} samples repeat the one before them exactly (a stalled sensor, "
+            f"padding or a state stuck at a limit); {consequence}",
+            RepeatedSamplesWarning,
+            stacklevel=3,
+        )
+    worst = int(np.argmax(summary.worst))
+    if summary.worst[worst] > OUTLIER_RATIO:
+        warnings.warn(
+            f"the largest increment of {names[worst]} is {summary.worst[worst]:.3g} times the "
+            "typical one: an outlier, a jump or a gap in the record. Split or clean the "
+            "trajectory there.",
+            OutlierWarning,
+            stacklevel=3,
+        )

@@ -8,10 +8,11 @@ from typing import Protocol
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.passes.engine import reduce
-from wgsindy.passes.segments import StretchPass, joined
+from wgsindy.passes.engine import SumPass, merged_by, reduce
+from wgsindy.passes.segments import SegmentPass, joined
 
 STRETCHES, STRETCH = 50, 4000  # how many, and their steps: long enough to be simulated again
 MOST = STRETCHES * STRETCH
@@ -95,10 +96,10 @@ def digest(data: Dataset | Digest) -> Digest:
 class Seen:
     """What :class:`LookPass` collects."""
 
-    low: FloatArray
-    high: FloatArray
-    shortest: float = np.inf
-    longest: float = -np.inf
+    low: FloatArray = field(metadata=merged_by(np.minimum))
+    high: FloatArray = field(metadata=merged_by(np.maximum))
+    shortest: float = field(default=np.inf, metadata=merged_by(min))
+    longest: float = field(default=-np.inf, metadata=merged_by(max))
     samples: list[tuple[int, FloatArray]] = field(default_factory=list)  # with their places
     stretches: list[Chunk] = field(default_factory=list)
 
@@ -107,13 +108,13 @@ class Seen:
         return frozen(np.concatenate([x for _, x in sorted(self.samples, key=lambda s: s[0])]))
 
 
-class LookPass:
+class LookPass(SumPass[Seen]):
     """Collect ranges, about ``most`` states evenly taken, and stretches of as many steps in all."""
 
     def __init__(self, data: Dataset, most: int) -> None:
         self.dimension, self.most = data.dimension, most
         self.every = max(1, data.n_increments // most) if most else 0
-        self.stretches = StretchPass.evenly(data, STRETCHES, STRETCH)
+        self.stretches = SegmentPass.evenly(data, STRETCHES, STRETCH)
 
     def empty(self) -> Seen:
         return Seen(np.full(self.dimension, np.inf), np.full(self.dimension, -np.inf))
@@ -129,13 +130,3 @@ class LookPass:
             total.samples.append((chunk.start, chunk.states[first :: self.every].copy()))
             self.stretches.add(total.stretches, chunk)
         return total
-
-    def merge(self, left: Seen, right: Seen) -> Seen:
-        return Seen(
-            np.minimum(left.low, right.low),
-            np.maximum(left.high, right.high),
-            min(left.shortest, right.shortest),
-            max(left.longest, right.longest),
-            left.samples + right.samples,
-            left.stretches + right.stretches,
-        )

@@ -21,7 +21,7 @@ from wgsindy.diagnostics.checks import (
     WRONG_VARIANCE,
 )
 from wgsindy.estimate.rival_libraries import PREFERRED
-from wgsindy.passes.sample_warnings import OUTLIER_RATIO
+from wgsindy.passes.summary import OUTLIER_RATIO
 from wgsindy.report.content import MINUS
 
 # Beyond this the terms of a library can hardly be told apart on the data.

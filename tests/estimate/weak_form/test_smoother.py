@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.dataset import Chunk
+from wgsindy.data.chunk import Chunk
 from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Chunk
+from wgsindy.data.chunk import Chunk
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator

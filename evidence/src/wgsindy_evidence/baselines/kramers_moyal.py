@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.dataset import Chunk
+from wgsindy.data.chunk import Chunk
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator

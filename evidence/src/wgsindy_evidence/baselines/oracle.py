@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.dataset import Chunk
+from wgsindy.data.chunk import Chunk
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator

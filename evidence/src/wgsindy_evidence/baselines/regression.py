@@ -19,8 +19,7 @@ from wgsindy.estimate.enough_data import FEWEST_INCREMENTS
 from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
-from wgsindy.passes.sample_warnings import warn_of_samples
-from wgsindy.passes.summary import DataSummary, data_summary
+from wgsindy.passes.summary import DataSummary, data_summary, warn_of_samples
 from wgsindy.recipes import PAPER
 from wgsindy.terms.basis import Basis
 from wgsindy.terms.library import Library

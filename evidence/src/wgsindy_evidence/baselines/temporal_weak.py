@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import CHUNK_SIZE
+from wgsindy.data.chunk import CHUNK_SIZE
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.model import tensor

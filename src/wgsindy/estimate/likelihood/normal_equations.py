@@ -15,8 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, Scratch
-from wgsindy.data.dataset import Chunk
-from wgsindy.data.runs import Runs
+from wgsindy.data.chunk import Chunk, Spans
 from wgsindy.estimate.likelihood.errors_in_variables import lasting_noise, stein_sums
 from wgsindy.estimate.likelihood.evidence import Problem, Root
 from wgsindy.estimate.likelihood.working_model import (
@@ -204,7 +203,7 @@ class ScorePass(SumPass[Scores]):
         off = (local.targets - local.entries) / entry_variance(noise)
         slopes = np.concatenate([pulled, off])
         carried = stein_sums(self.model, local, precision) if local.blurred is not None else None
-        for owner, part in Runs.of(chunk.trajectory[local.kept]):
+        for owner, part in Spans.of(chunk.trajectory[local.kept]):
             sums = slopes[:, part] @ local.theta[:, part].T
             total.drift[owner] += sums[: len(local.steps)]
             total.entries[owner] += sums[len(local.steps) :]

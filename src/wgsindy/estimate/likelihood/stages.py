@@ -34,7 +34,7 @@ from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.model import tensor
 from wgsindy.model.uncertainty import FEWEST_CLUSTERS, Uncertainty
 from wgsindy.passes.engine import SERIAL, Engine, Pass, Total, reduce
-from wgsindy.passes.segments import stretches_of
+from wgsindy.passes.segments import segments_of
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import LikelihoodRecipe
 from wgsindy.terms.basis import Basis
@@ -134,7 +134,7 @@ class _Runner:
         """Run over a pilot sample where the whole is so much that a good start saves passes."""
         if self.data.n_increments < MANY * PIECES * PIECE:
             return self
-        few = stretches_of(self.data, PIECES, PIECE, engine=self.engine)
+        few = segments_of(self.data, PIECES, PIECE, engine=self.engine)
         return replace(self, data=few, engine=SERIAL)
 
     def with_observation_noise(self, model: WorkingModel) -> WorkingModel:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.dataset import Chunk
+from wgsindy.data.chunk import Chunk
 from wgsindy.model import tensor
 from wgsindy.terms.basis import Basis
 
@@ -126,7 +126,7 @@ class Local(NamedTuple):
 def evaluate(model: WorkingModel, chunk: Chunk) -> Local:
     """Evaluate library, fields and residuals at the samples of a chunk."""
     steps = np.ascontiguousarray(chunk.increments.T) / model.units[:, None]
-    states, dt, kept = chunk.states, chunk.dt, moved(steps)
+    states, dt, kept = chunk.states, chunk.dt, chunk.moved
     if not kept.all():
         steps, states, dt = steps[:, kept], states[kept], dt[kept]
     theta = np.ascontiguousarray(model.basis.values(states).T)
@@ -158,14 +158,6 @@ def _blurred(model: WorkingModel, states: FloatArray) -> Blurred:
     slopes = np.einsum("ek,nkq->eqn", model.entries, gradients, optimize=True)
     blank_noiseless(slopes, model.noiseless_level)
     return Blurred(gradients, slopes)
-
-
-def moved(steps: FloatArray) -> BoolArray:
-    """Which of the increments ``(d, n)`` are not exactly zero, ``(n,)``."""
-    kept = steps[0] != 0
-    for row in steps[1:]:
-        kept |= row != 0
-    return kept
 
 
 def blank_noiseless(entries: FloatArray, noiseless_level: FloatArray) -> None:

@@ -9,7 +9,7 @@ from wgsindy.estimate.weak_form.stages import recover_by_weak_form
 from wgsindy.estimate.weak_form.weak_rows import weak_form
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SERIAL, Engine
-from wgsindy.passes.sample_warnings import warn_of_samples
+from wgsindy.passes.summary import warn_of_samples
 from wgsindy.recipes import WeakFormRecipe
 from wgsindy.terms.library import Library
 

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray, Scratch
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
 from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 from wgsindy.passes.summary import DataSummary

@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, Scratch
-from wgsindy.data.dataset import Chunk, Dataset
+from wgsindy.data.chunk import Chunk, Spans
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
-from wgsindy.data.runs import Runs
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.estimate.weak_form.smoother import Smoother, build_smoother
 from wgsindy.model import tensor
@@ -72,7 +72,7 @@ class ProjectionPass(SumPass[FloatArray]):
     def _add_rows(
         self, total: FloatArray, rows: FloatArray, columns: FloatArray, group: IntArray
     ) -> None:
-        for owner, part in Runs.of(group):
+        for owner, part in Spans.of(group):
             total[owner, : len(rows)] += rows[:, part] @ columns[part]
 
 

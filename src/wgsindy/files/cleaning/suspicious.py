@@ -179,8 +179,8 @@ def _changes_of_scale(values: FloatArray) -> int:
     size = np.median(np.abs(np.diff(values)[: blocks * BLOCK]).reshape(blocks, BLOCK), axis=1)
     # The block between the two compared may hold the change itself.
     before, after = size[:-2], size[2:]
-    moved = (before > 0) & (after > 0)
-    ratio = np.divide(after, before, out=np.ones_like(after), where=moved)
+    known = (before > 0) & (after > 0)
+    ratio = np.divide(after, before, out=np.ones_like(after), where=known)
     abrupt = (ratio > OTHER_UNIT) | (ratio * OTHER_UNIT < 1)
     return int(np.count_nonzero(np.diff(abrupt.astype(np.int8), prepend=0) == 1))
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data.source import Block, Shard
+from wgsindy.data.source import Block
 from wgsindy.files.columns.units import SECONDS
 from wgsindy.files.table import Table
 
@@ -75,6 +75,6 @@ class LazyTable(Protocol):
         """Return the first rows, with the names that :func:`wgsindy.read` gives to columns."""
         ...
 
-    def sources(self, wanted: WantedColumns) -> Sequence[Shard]:
+    def sources(self, wanted: WantedColumns) -> Sequence[Source]:
         """Describe where all rows are."""
         ...

@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics import Diagnostics
-from wgsindy.diagnostics.residuals import moving, standardised
+from wgsindy.diagnostics.residuals import standardised
 from wgsindy.model.generator import Generator
 from wgsindy.model.uncertainty import normal_quantile
 from wgsindy.report.checks.autocorrelation import autocorrelation
@@ -120,7 +120,7 @@ def residuals(
     level, jitter = np.array(diagnostics.noise_level), np.array(diagnostics.observation_noise)
     parts = []
     for chunk in data.chunks():
-        seen = moving(chunk)
+        seen = chunk.without_repeats()
         if not len(seen.states):
             continue
         drift, noise = generator.drift(seen.states), generator.fluctuation(seen.states)

@@ -7,82 +7,29 @@ import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from alike import assert_same, assert_same_chunks
+from drawn_streams import EDGES, QUICK, SIZE, Paths, blocks_of, streamed, trajectories
+from hypothesis import given
 from hypothesis import strategies as st
 
 from wgsindy import WGSINDy, recipes, stream, zoo
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Chunk, Dataset
-from wgsindy.data.source import Block, CalledShard
-from wgsindy.data.stream import Stream
+from wgsindy.data.source import Block
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError, ShortPiecesWarning
 
-QUICK = settings(max_examples=60, deadline=None, derandomize=True)
-Paths = list[FloatArray]
-
-
-@st.composite
-def recordings(draw: st.DrawFn, shortest: int = 2) -> tuple[Paths, Paths]:
-    """Draw paths and their uneven times."""
-    lengths = draw(st.lists(st.integers(shortest, 9), min_size=1, max_size=6))
-    rng = np.random.default_rng(draw(st.integers(0, 99)))
-    paths = [rng.normal(size=(n, 2)) for n in lengths]
-    return paths, [np.cumsum(rng.uniform(0.1, 2.0, n)) for n in lengths]
-
-
-def blocks_of(paths: Paths, times: Paths | float, edges: list[int]) -> list[Block]:
-    """Cut the samples of all trajectories at ``edges``; blocks hold several ids, or nothing."""
-    states = np.concatenate(paths)
-    owner = np.repeat(np.arange(len(paths)) + 7, [len(path) for path in paths])
-    clock = times if isinstance(times, float) else np.concatenate(times)
-    bounds = [0, *sorted(edge % (len(states) + 1) for edge in edges), len(states)]
-    return [
-        Block(states[a:b], clock if isinstance(clock, float) else clock[a:b], owner[a:b])
-        for a, b in pairwise(bounds)
-    ]
-
-
-def streamed(blocks: list[Block], per_shard: int = 10**9) -> Stream:
-    groups = [blocks[k : k + per_shard] for k in range(0, len(blocks), per_shard)]
-    return Stream([CalledShard(lambda group=group: group) for group in groups])  # type: ignore[misc]
-
-
-def assert_same_chunks(found: Iterator[Chunk], expected: Iterator[Chunk]) -> None:
-    for one, other in zip(found, expected, strict=True):
-        for name, a, b in zip(Chunk._fields, one, other, strict=True):
-            np.testing.assert_array_equal(a, b, err_msg=name)
-
-
-def assert_same(found: Dataset, expected: Dataset, size: int = 7) -> None:
-    assert found.names == expected.names
-    assert found.lengths.tolist() == expected.lengths.tolist()
-    assert (len(found), found.dimension) == (len(expected), expected.dimension)
-    assert (found.n_samples, found.n_increments) == (expected.n_samples, expected.n_increments)
-    assert found.total_time == pytest.approx(expected.total_time, rel=1e-13)
-    np.testing.assert_array_equal(found.first_state, expected.first_state)
-    for following in (False, True):
-        assert_same_chunks(
-            found.chunks(size, following=following), expected.chunks(size, following=following)
-        )
-
-
-EDGES = st.lists(st.integers(0, 60), max_size=8)
-SIZE = st.integers(1, 12)
-
 
 @QUICK
-@given(recording=recordings(), edges=EDGES, size=SIZE, per_shard=st.integers(1, 4))
+@given(drawn=trajectories(), edges=EDGES, size=SIZE, per_source=st.integers(1, 4))
 def test_a_stream_has_the_chunks_of_trajectories_however_it_is_cut(
-    recording: tuple[Paths, Paths], edges: list[int], size: int, per_shard: int
+    drawn: tuple[Paths, Paths], edges: list[int], size: int, per_source: int
 ) -> None:
-    paths, times = recording
+    paths, times = drawn
     for clock in (times, 0.25):
-        found = streamed(blocks_of(paths, clock, edges), per_shard)
+        found = streamed(blocks_of(paths, clock, edges), per_source)
         expected = (
             Trajectories(paths, clock)
             if isinstance(clock, float)
@@ -98,13 +45,13 @@ def test_a_stream_has_the_chunks_of_trajectories_however_it_is_cut(
 
 
 @QUICK
-@given(recording=recordings(), edges=EDGES, size=SIZE, count=st.integers(1, 5))
-def test_the_chunks_of_all_parts_are_those_of_the_whole(
-    recording: tuple[Paths, Paths], edges: list[int], size: int, count: int
+@given(drawn=trajectories(), edges=EDGES, size=SIZE, count=st.integers(1, 5))
+def test_the_chunks_of_all_partitions_are_those_of_the_whole(
+    drawn: tuple[Paths, Paths], edges: list[int], size: int, count: int
 ) -> None:
-    paths, times = recording
+    paths, times = drawn
     expected = Trajectories(paths, times=times)
-    for data in (expected, streamed(blocks_of(paths, times, edges), per_shard=1)):
+    for data in (expected, streamed(blocks_of(paths, times, edges), per_source=1)):
         partitions = data.partitions(count)
         assert len(partitions) == min(count, data.n_samples - 1)
         found = (chunk for part in partitions for chunk in part.chunks(size, following=True))
@@ -113,26 +60,26 @@ def test_the_chunks_of_all_parts_are_those_of_the_whole(
 
 @QUICK
 @given(
-    recording=recordings(),
+    drawn=trajectories(),
     edges=EDGES,
     size=SIZE,
     count=st.integers(1, 5),
     chosen=st.sets(st.integers(0, 5), min_size=1),
 )
-def test_excerpts_of_all_parts_have_the_chunks_of_the_whole(
-    recording: tuple[Paths, Paths], edges: list[int], size: int, count: int, chosen: set[int]
+def test_the_samples_sent_with_all_partitions_have_the_chunks_of_the_whole(
+    drawn: tuple[Paths, Paths], edges: list[int], size: int, count: int, chosen: set[int]
 ) -> None:
-    paths, times = recording
+    paths, times = drawn
     kept = sorted({k % len(paths) for k in chosen})
     expected = Trajectories(paths, times=times).subset(kept)
     clocks: list[Paths | float] = [times, 0.5]
     for clock in clocks:
         if isinstance(clock, float):
             expected = Trajectories(paths, clock).subset(kept)
-        whole = streamed(blocks_of(paths, clock, edges), per_shard=1).subset(kept)
+        whole = streamed(blocks_of(paths, clock, edges), per_source=1).subset(kept)
         for data in (expected, whole):
             partitions = [
-                replace(part, data=data.excerpt(part.first, part.last + size))
+                replace(part, samples=data.between(part.first, part.last + size))
                 for part in data.partitions(count)
             ]
             found = (chunk for part in partitions for chunk in part.chunks(size, following=True))
@@ -142,27 +89,27 @@ def test_excerpts_of_all_parts_have_the_chunks_of_the_whole(
                 assert_same(whole, expected, size)
 
 
-def test_an_excerpt_has_nothing_of_the_other_samples() -> None:
+def test_samples_that_are_sent_have_nothing_of_the_others() -> None:
     path = np.random.default_rng(0).normal(size=(1000, 2))
-    held = Trajectories(path, 0.1).excerpt(100, 150)
+    held = Trajectories(path, 0.1).between(100, 150)
     np.testing.assert_array_equal(held.states, path[100:152])
-    data = streamed([Block(path[k : k + 10], 0.1) for k in range(0, 1000, 10)], per_shard=1)
-    assert data.excerpt(100, 150).shards == data._shards[10:16]
-    assert data.excerpt(98, 148).shards == data._shards[9:15]
-    assert data.excerpt(0, 10**9).shards == data._shards
-    many = streamed([Block(path[k : k + 2], 0.1, k) for k in range(0, 1000, 2)], per_shard=1)
-    excerpt = many.excerpt(100, 150)
-    assert (len(excerpt.number), len(excerpt.path_dt), excerpt.first_number) == (26, 26, 50)
+    data = streamed([Block(path[k : k + 10], 0.1) for k in range(0, 1000, 10)], per_source=1)
+    assert data.between(100, 150).sources == data._sources[10:16]
+    assert data.between(98, 148).sources == data._sources[9:15]
+    assert data.between(0, 10**9).sources == data._sources
+    many = streamed([Block(path[k : k + 2], 0.1, k) for k in range(0, 1000, 2)], per_source=1)
+    samples = many.between(100, 150)
+    assert (len(samples.number), len(samples.dt), samples.first_number) == (26, 26, 50)
 
 
 @QUICK
-@given(recording=recordings(), edges=EDGES, chosen=st.sets(st.integers(0, 5), min_size=1))
+@given(drawn=trajectories(), edges=EDGES, chosen=st.sets(st.integers(0, 5), min_size=1))
 def test_a_subset_of_a_stream_is_the_subset_of_trajectories(
-    recording: tuple[Paths, Paths], edges: list[int], chosen: set[int]
+    drawn: tuple[Paths, Paths], edges: list[int], chosen: set[int]
 ) -> None:
-    paths, _ = recording
+    paths, _ = drawn
     indices = sorted({k % len(paths) for k in chosen})
-    whole = streamed(blocks_of(paths, 0.5, edges), per_shard=1)
+    whole = streamed(blocks_of(paths, 0.5, edges), per_source=1)
     expected = Trajectories(paths, 0.5).subset(indices)
     assert_same(whole.subset(indices), expected)
     last = [len(indices) - 1]
@@ -179,11 +126,11 @@ def test_a_subset_of_a_stream_keeps_the_order() -> None:
 
 
 @QUICK
-@given(recording=recordings(shortest=1), edges=EDGES)
+@given(drawn=trajectories(shortest=1), edges=EDGES)
 def test_trajectories_of_one_sample_are_left_out(
-    recording: tuple[Paths, Paths], edges: list[int]
+    drawn: tuple[Paths, Paths], edges: list[int]
 ) -> None:
-    paths, times = recording
+    paths, times = drawn
     long = [k for k, path in enumerate(paths) if len(path) > 1]
     alone = len(paths) - len(long)
     blocks = blocks_of(paths, times, edges)
@@ -193,7 +140,7 @@ def test_trajectories_of_one_sample_are_left_out(
             with pytest.raises(NotEnoughDataError, match="no two of them follow"):
                 streamed(blocks)
             return
-        found = streamed(blocks, per_shard=1)
+        found = streamed(blocks, per_source=1)
     assert [w.category for w in caught] == [ShortPiecesWarning] * bool(alone)
     assert_same(found, Trajectories([paths[k] for k in long], times=[times[k] for k in long]))
 
@@ -342,7 +289,7 @@ def test_a_stream_carries_its_own_step() -> None:
         WGSINDy().fit(stream(lambda: [ROWS], dt=0.1), dt=0.1)
 
 
-def test_parts_of_a_file_are_small_and_travel(tmp_path: object) -> None:
+def test_partitions_of_a_file_are_small_and_travel(tmp_path: object) -> None:
     path = f"{tmp_path}/paths.npy"
     data = zoo.get("rotational_ou").simulate(seed=0, trajectories=3)
     np.save(path, np.array(list(data)))
@@ -383,6 +330,6 @@ def peak_megabytes(samples: int, threads: int) -> float:
 def test_memory_does_not_grow_with_the_number_of_samples(threads: int) -> None:
     WGSINDy("poly1", "sharp").fit(stream(walk(20_000), dt=0.01))  # imports are no data
     few, many = peak_megabytes(800_000, threads), peak_megabytes(4_000_000, threads)
-    # The states alone are 6 and 31 MiB. How many sections wait for a thread is chance, up to 3 of
+    # The states alone are 6 and 31 MiB. How many windows wait for a thread is chance, up to 3 of
     # 1.5 MiB for each.
     assert many < few + 9

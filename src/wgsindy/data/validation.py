@@ -1,0 +1,192 @@
+"""Checks of what a caller hands over: states, sampling intervals, times, names of coordinates.
+
+Each returns arrays that can be used as they are, or says in a sentence which trajectory is wrong.
+"""
+
+from __future__ import annotations
+
+import keyword
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.errors import DataError, NotEnoughDataError
+
+
+def checked_states(states: Any) -> tuple[FloatArray, IntArray]:
+    """Return all states, trajectory after trajectory, ``(N, d)``, and ``lengths (R,)``.
+
+    ``states`` is one ``(n, d)`` array, one ``(R, n, d)`` array or a list of ``(n, d)`` arrays;
+    one-dimensional arrays are trajectories of a scalar process.
+    """
+    if isinstance(states, np.ndarray) and states.ndim in (1, 2):
+        states = [states]
+    try:
+        listed = list(states)
+    except TypeError:
+        raise DataError(
+            f"trajectories must be an array or a list of arrays, got {type(states).__name__}."
+        ) from None
+    if not listed:
+        raise NotEnoughDataError("there are no trajectories: the list of arrays is empty.")
+    if all(np.isscalar(item) for item in listed):
+        listed = [listed]
+    arrays = [_as_trajectory(index, item) for index, item in enumerate(listed)]
+    odd = next((i for i, one in enumerate(arrays) if one.shape[1] != arrays[0].shape[1]), None)
+    if odd is not None:
+        raise DataError(
+            f"all trajectories must have the same number of coordinates: trajectory 0 has "
+            f"{arrays[0].shape[1]}, trajectory {odd} has {arrays[odd].shape[1]}."
+        )
+    lengths = np.array([len(one) for one in arrays], dtype=np.int64)
+    together = np.concatenate(arrays)
+    _check_finite(together, lengths)
+    return together, lengths
+
+
+def _as_trajectory(index: int, states: Any) -> FloatArray:
+    """Return ``states`` as numbers ``(n, d)``, ``n`` at least 2, NaN where they are masked."""
+    try:
+        raw = np.ma.asanyarray(states) if np.ma.isMaskedArray(states) else np.asarray(states)
+        if raw.dtype.kind == "c":
+            raise DataError(f"trajectory {index} holds complex numbers; states must be real.")
+        if raw.dtype.kind in "mM":
+            raise DataError(f"trajectory {index} holds times; states must be numbers.")
+        array = np.ma.filled(raw.astype(np.float64), np.nan)
+    except DataError:
+        raise
+    except (TypeError, ValueError):
+        raise DataError(
+            f"trajectory {index} is not an array of numbers; pass states of shape (n, d)."
+        ) from None
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise DataError(
+            f"trajectory {index} has shape {array.shape}; each trajectory must be (n, d): "
+            "one row a sample, one column a coordinate."
+        )
+    if len(array) < 2:
+        raise NotEnoughDataError(
+            f"trajectory {index} has n_samples={len(array)}; an increment needs at least 2 "
+            "samples, so drop this trajectory or give a longer one."
+        )
+    return array
+
+
+def _check_finite(states: FloatArray, lengths: IntArray) -> None:
+    finite = np.isfinite(states)
+    if finite.all():
+        return
+    ends = np.cumsum(lengths)
+    index = int(np.searchsorted(ends, np.argmin(finite.all(axis=1)), side="right"))
+    mine = slice(ends[index] - lengths[index], ends[index])
+    bad = np.argwhere(~finite[mine])
+    row, column = bad[0]
+    raise DataError(
+        f"trajectory {index} has {states[mine][row, column]} (NaN or infinity) at sample {row}, "
+        f"coordinate {column} ({len(bad)} such values in all); remove these rows and split the "
+        "trajectory there."
+    )
+
+
+def checked_names(names: Sequence[str] | None, dimension: int) -> tuple[str, ...]:
+    """Return names that can stand in a formula, the usual ones unless given."""
+    if names is None:
+        return (
+            ("x", "y", "z")[:dimension]
+            if dimension <= 3
+            else tuple(f"x{i}" for i in range(1, dimension + 1))
+        )
+    # Python reads identifiers in this normal form, so formulas do too.
+    listed = tuple(unicodedata.normalize("NFKC", str(name)) for name in names)
+    if len(listed) != dimension:
+        raise DataError(f"{dimension} coordinates need {dimension} names, got {list(listed)}.")
+    if len(set(listed)) != len(listed):
+        raise DataError(f"coordinate names must differ from each other, got {list(listed)}.")
+    for name, given in zip(listed, names, strict=True):
+        if not name.isidentifier() or keyword.iskeyword(name):
+            raise DataError(
+                f"coordinate name {given!r} cannot stand in a formula; use letters, digits and _."
+            )
+    return listed
+
+
+def checked_dt(dt: Any, n_trajectories: int) -> FloatArray:
+    """Return one sampling interval per trajectory, ``(n_trajectories,)``."""
+    try:
+        values = np.asarray(dt, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"dt must be a number or one number per trajectory, got {dt!r}.") from None
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != n_trajectories):
+        raise DataError(
+            f"dt has shape {values.shape} for {n_trajectories} trajectories; pass one number, or "
+            "one per trajectory. Sampling times go to times=."
+        )
+    values = np.broadcast_to(values, (n_trajectories,))
+    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if len(bad):
+        raise DataError(
+            f"dt must be > 0, got {values[bad[0]]} for trajectory {bad[0]}; pass the sampling "
+            "interval."
+        )
+    return values
+
+
+def checked_steps(times: Any, lengths: IntArray) -> FloatArray:
+    """Return the time from each sample to the next, ``(N,)``; at the end of a trajectory 0."""
+    ends = np.cumsum(lengths)
+    together = _as_times(times, lengths)
+    steps = np.append(np.diff(together), 0.0)
+    wrong = ~(np.isfinite(steps) & (steps > 0))
+    wrong[ends - 1] = False
+    if wrong.any():
+        index = int(np.searchsorted(ends, np.argmax(wrong), side="right"))
+        first = ends[index] - lengths[index]
+        bad = np.flatnonzero(wrong[first : ends[index]])
+        raise DataError(
+            f"times must increase: trajectory {index} goes from {together[first + bad[0]]} to "
+            f"{together[first + bad[0] + 1]} at sample {bad[0] + 1} ({len(bad)} such steps); sort "
+            "the samples and drop duplicates."
+        )
+    # One slot per sample keeps steps aligned with states; the last one is never read.
+    steps[ends - 1] = 0.0
+    return steps
+
+
+def _as_times(times: Any, lengths: IntArray) -> FloatArray:
+    """Return the times of all samples, ``(N,)``."""
+    if isinstance(times, np.ndarray) and times.ndim == 1:
+        times = [times] * len(lengths)
+    try:
+        listed = [np.asarray(one, dtype=np.float64) for one in times]
+    except (TypeError, ValueError):
+        raise DataError("times must be one array of numbers per trajectory.") from None
+    if len(lengths) == 1 and len(listed) == lengths[0] and all(one.ndim == 0 for one in listed):
+        listed = [np.asarray(times, dtype=np.float64)]
+    if len(listed) != len(lengths):
+        raise DataError(
+            f"{len(lengths)} trajectories need {len(lengths)} arrays of times, got {len(listed)}."
+        )
+    for index, (one, length) in enumerate(zip(listed, lengths.tolist(), strict=True)):
+        if one.shape != (length,):
+            raise DataError(
+                f"trajectory {index} has {length} samples but times of shape {one.shape}."
+            )
+    return np.concatenate(listed)
+
+
+def check_every(every: Any) -> None:
+    """Refuse what is no count of samples."""
+    if not isinstance(every, int | np.integer) or every < 1:
+        raise DataError(f"every is a whole number from 1, got {every!r}.")
+
+
+def too_thin(every: int, lengths: IntArray) -> NotEnoughDataError:
+    """Say that no trajectory is long enough."""
+    return NotEnoughDataError(
+        f"every={every} leaves no step: the longest trajectory has {lengths.max()} samples."
+    )
