@@ -18,15 +18,10 @@ from wgsindy.model.density import fit_density
 from wgsindy.model.generator import Generator
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case, rounded
-from wgsindy_evidence.experiments import (
-    circulation,
-    coefficients,
-    datasheets,
-    fits,
-    leverage,
-    observation_noise,
-)
-from wgsindy_evidence.experiments.observation_noise import observed
+from wgsindy_evidence.experiments import fits
+from wgsindy_evidence.experiments.ours import datasheets, observation_noise
+from wgsindy_evidence.experiments.ours.observation_noise import observed
+from wgsindy_evidence.experiments.paper import circulation, coefficients, leverage
 from wgsindy_evidence.scope import Scope
 
 # Kurtosis of the noise: a sample of n has a standard deviation with a relative standard error of

@@ -10,9 +10,16 @@ from scipy.stats import gamma, kstest
 
 from wgsindy import zoo
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.experiments import uneven
-from wgsindy_evidence.experiments.uneven import FINE, RECIPES, SAMPLINGS, SHAPE, SYSTEMS, sampled
-from wgsindy_evidence.pages.uneven import summarise
+from wgsindy_evidence.experiments.ours import uneven
+from wgsindy_evidence.experiments.ours.uneven import (
+    FINE,
+    RECIPES,
+    SAMPLINGS,
+    SHAPE,
+    SYSTEMS,
+    sampled,
+)
+from wgsindy_evidence.pages.ours.uneven import summarise
 from wgsindy_evidence.scope import Scope
 
 SYSTEM = "rotational_ou"

@@ -9,15 +9,15 @@ import pytest
 from wgsindy import zoo
 from wgsindy.diagnostics.findings import Limitation
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.experiments import verdicts
-from wgsindy_evidence.experiments.verdicts import (
+from wgsindy_evidence.experiments.ours import verdicts
+from wgsindy_evidence.experiments.ours.verdicts import (
     LIMITS,
     Limit,
     run_case,
     verdict_case,
     verdict_cases,
 )
-from wgsindy_evidence.pages.verdicts import summarise
+from wgsindy_evidence.pages.ours.verdicts import summarise
 from wgsindy_evidence.scope import Scope, in_scope
 
 

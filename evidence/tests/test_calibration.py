@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from wgsindy import recipes, zoo
-from wgsindy.errors import CampaignError
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.experiments import calibration
-from wgsindy_evidence.experiments.calibration import Coverage
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.experiments.ours import calibration
+from wgsindy_evidence.experiments.ours.calibration import Coverage
 from wgsindy_evidence.scope import Scope
 
 

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 import wgsindy
-from wgsindy.errors import CampaignError, DataError
+from wgsindy.errors import DataError
 from wgsindy_evidence.campaign import Case, Line, Store, code_version, rounded, run_campaign
+from wgsindy_evidence.errors import CampaignError
 
 CASES = [Case("test", "nothing", "paper", seed) for seed in range(4)]
 

@@ -14,7 +14,6 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
 from wgsindy import zoo
-from wgsindy.errors import CampaignError
 from wgsindy.model.generator import Generator
 from wgsindy.report.figures.fields import Viewport, plot_fields
 from wgsindy.terms.library import library
@@ -22,7 +21,9 @@ from wgsindy_evidence.campaign import Case, Line, rounded
 from wgsindy_evidence.datasheets import datasheet, index_of
 from wgsindy_evidence.datasheets.terms import written_equations
 from wgsindy_evidence.documents import as_png
-from wgsindy_evidence.experiments import datasheets, fits
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.experiments import fits
+from wgsindy_evidence.experiments.ours import datasheets
 
 DRAWN = 1000
 FIELDS = ("b1", "b2", "a11", "a12", "a22")

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from wgsindy import cli
-from wgsindy.errors import CampaignError
 from wgsindy.report.style import SETTINGS, page_style
 from wgsindy_evidence import documents
 from wgsindy_evidence.campaign import Case, Line, Store
@@ -26,10 +25,11 @@ from wgsindy_evidence.documents import (
     source_of,
     write_changed,
 )
-from wgsindy_evidence.experiments.ladder import RUNGS
-from wgsindy_evidence.experiments.registry import EXPERIMENTS
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.experiments.paper.ladder import RUNGS
 from wgsindy_evidence.grid import Grid
 from wgsindy_evidence.pages import PAGES, Content
+from wgsindy_evidence.registry import EXPERIMENTS
 from wgsindy_evidence.scope import Scope
 
 HERE = Path("some/page.md")

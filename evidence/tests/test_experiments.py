@@ -16,7 +16,7 @@ import pytest
 
 from wgsindy import Trajectories, WGSINDy, recipes, zoo
 from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.errors import CampaignError, RecipeError, UnknownSystemError
+from wgsindy.errors import RecipeError, UnknownSystemError
 from wgsindy.estimate.weak_form.smoother import build_smoother, grid_of_centres
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
@@ -27,8 +27,11 @@ from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.baselines import BASELINES, fit_gedmd, fit_oracle
 from wgsindy_evidence.campaign import Case, Store, run_campaign
 from wgsindy_evidence.cli.commands import having
-from wgsindy_evidence.experiments import ablation, convergence, errata, fits, ladder, nulls, proxies
-from wgsindy_evidence.experiments.registry import EXPERIMENTS
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.experiments import fits
+from wgsindy_evidence.experiments.paper import ablation, convergence, errata, ladder, nulls
+from wgsindy_evidence.experiments.paper import baselines as proxies
+from wgsindy_evidence.registry import EXPERIMENTS
 from wgsindy_evidence.scope import QUICK_SEEDS, Scope, in_scope
 
 ALL = Scope()

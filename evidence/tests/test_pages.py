@@ -21,18 +21,19 @@ from wgsindy.model import linear_form as symbolic
 from wgsindy.terms.library import library
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.experiments import ablation, ladder, leverage, nulls, proxies
-from wgsindy_evidence.experiments.convergence import HORIZONS, QUICK_HORIZONS
-from wgsindy_evidence.experiments.errata import QUICK_SLIPS, SLIPS
-from wgsindy_evidence.experiments.registry import EXPERIMENTS
+from wgsindy_evidence.experiments.paper import ablation, ladder, leverage, nulls
+from wgsindy_evidence.experiments.paper import baselines as proxies
+from wgsindy_evidence.experiments.paper.convergence import HORIZONS, QUICK_HORIZONS
+from wgsindy_evidence.experiments.paper.errata import QUICK_SLIPS, SLIPS
 from wgsindy_evidence.grid import Grid, number, percent
 from wgsindy_evidence.pages import PAGES, Content
-from wgsindy_evidence.pages import coefficients as coefficients_page
-from wgsindy_evidence.pages import convergence as convergence_page
-from wgsindy_evidence.pages import ladder as ladder_page
-from wgsindy_evidence.pages import leverage as leverage_page
-from wgsindy_evidence.pages import nulls as nulls_page
 from wgsindy_evidence.pages.heatmap import plot_heatmap
+from wgsindy_evidence.pages.paper import coefficients as coefficients_page
+from wgsindy_evidence.pages.paper import convergence as convergence_page
+from wgsindy_evidence.pages.paper import ladder as ladder_page
+from wgsindy_evidence.pages.paper import leverage as leverage_page
+from wgsindy_evidence.pages.paper import nulls as nulls_page
+from wgsindy_evidence.registry import EXPERIMENTS
 from wgsindy_evidence.scope import Scope
 from wgsindy_evidence.summary import Index, median, spread
 

@@ -13,13 +13,15 @@ import numpy as np
 import pytest
 
 from wgsindy import WGSINDy, cli, zoo
-from wgsindy.errors import CampaignError, RecipeError, UnknownSystemError
+from wgsindy.errors import RecipeError, UnknownSystemError
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.experiments import match, peers, standings
+from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.pages.curves import plot_match
 from wgsindy_evidence.pages.tables import match_grid, peers_grids, peers_markdown
-from wgsindy_evidence.peer_workers import run as worker
+from wgsindy_evidence.peers import comparison as peers
+from wgsindy_evidence.peers import match, standings
+from wgsindy_evidence.peers.workers import run as worker
 
 HERE = dict.fromkeys(peers.RIVALS, sys.executable)
 SYSTEM = zoo.get("maier_stein")

@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 
 from wgsindy import Trajectories, WGSINDy, library, zoo
 from wgsindy.cli import app
-from wgsindy.errors import CampaignError
 from wgsindy.estimate.likelihood.normal_equations import NormalPass
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.passes import engine
 from wgsindy.passes.summary import data_summary
 from wgsindy_evidence.campaign import Case, Line
+from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.pages.speed import build
 from wgsindy_evidence.speed import (
     cluster,

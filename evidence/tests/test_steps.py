@@ -7,7 +7,7 @@ import pytest
 
 from wgsindy import zoo
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.experiments import steps
+from wgsindy_evidence.experiments.ours import steps
 from wgsindy_evidence.scope import Scope
 
 

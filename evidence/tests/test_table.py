@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from wgsindy import zoo
-from wgsindy.errors import CampaignError, UnknownSystemError
+from wgsindy.errors import UnknownSystemError
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.experiments import table
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.experiments.paper import table
 from wgsindy_evidence.pages.tables import master_grid, overall_sentences
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binom
 
-from wgsindy_evidence.experiments.verdicts import LIMITS, Limit, run_case, verdict_case
+from wgsindy_evidence.experiments.ours.verdicts import LIMITS, Limit, run_case, verdict_case
 from wgsindy_evidence.scope import in_scope
 
 pytestmark = pytest.mark.statistical

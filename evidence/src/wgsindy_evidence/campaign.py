@@ -16,9 +16,10 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 import wgsindy
-from wgsindy.errors import CampaignError, WgsindyError
+from wgsindy.errors import WgsindyError
 from wgsindy.files import write_atomically
 from wgsindy.passes.dask_cluster import completed
+from wgsindy_evidence.errors import CampaignError
 
 DIGITS = 6
 

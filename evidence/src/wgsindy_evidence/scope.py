@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wgsindy import zoo
-from wgsindy.errors import CampaignError
+from wgsindy_evidence.errors import CampaignError
 
 # Figures are reported on these; choices are made on others.
 REPORTING_SEEDS = range(1000, 1010)

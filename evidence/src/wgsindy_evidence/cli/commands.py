@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wgsindy.cli.console import say
-from wgsindy.errors import CampaignError
-from wgsindy_evidence.cli.console import parse_seeds, run, show
+from wgsindy_evidence.cli.console import parse_seeds, run, say, show
+from wgsindy_evidence.errors import CampaignError
 
 if TYPE_CHECKING:
     from wgsindy_evidence.campaign import Line
@@ -82,7 +81,7 @@ for _name, (_experiments, _about) in COMMANDS.items():
 
 def having(experiments: Sequence[str], systems: Sequence[str] | None) -> list[str]:
     """Those of several experiments that use all the systems asked for; all, if none does."""
-    from wgsindy_evidence.experiments.registry import EXPERIMENTS
+    from wgsindy_evidence.registry import EXPERIMENTS
     from wgsindy_evidence.scope import Scope
 
     used = {
@@ -95,8 +94,8 @@ def run_experiment(
     name: str, scope: Scope, jobs: int, out: Path, scheduler: str | None = None
 ) -> None:
     """Run what is missing of an experiment, print its tables, write tables and figures."""
-    from wgsindy_evidence.experiments.registry import EXPERIMENTS
     from wgsindy_evidence.pages import PAGES
+    from wgsindy_evidence.registry import EXPERIMENTS
 
     experiment = EXPERIMENTS[name]
     cases = experiment.cases(scope)
@@ -138,7 +137,7 @@ def bench_all(
 
     Example: `wgsindy bench all --quick --out /tmp/look`
     """
-    from wgsindy_evidence.experiments.registry import EXPERIMENTS
+    from wgsindy_evidence.registry import EXPERIMENTS
     from wgsindy_evidence.scope import Scope
 
     started = time.perf_counter()
@@ -208,8 +207,8 @@ def bench_table(
     Example: `wgsindy bench table --system rotational_ou --seeds 0:3`
     """
     from wgsindy import recipes
-    from wgsindy_evidence.experiments import table
-    from wgsindy_evidence.pages.table import build
+    from wgsindy_evidence.experiments.paper import table
+    from wgsindy_evidence.pages.paper.table import build
 
     name = recipes.get(recipe).name
     cases = table.table_cases(name, parse_seeds(seeds), systems, trajectories)

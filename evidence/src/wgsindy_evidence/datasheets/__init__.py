@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.errors import CampaignError
 from wgsindy.model import linear_form as symbolic
 from wgsindy.model.generator import Generator
 from wgsindy.recipes import PAPER, SHARP
@@ -24,6 +23,7 @@ from wgsindy_evidence.datasheets.terms import (
     unspanned_fields,
     written_equations,
 )
+from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.grid import Grid
 from wgsindy_evidence.pages.page import COLUMN_WIDTH
 

@@ -8,7 +8,7 @@ from math import isnan
 from wgsindy.recipes import PAPER, SHARP
 from wgsindy.zoo import System
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments.table import Row, summarise
+from wgsindy_evidence.experiments.paper.table import Row, summarise
 from wgsindy_evidence.grid import Grid, number
 
 

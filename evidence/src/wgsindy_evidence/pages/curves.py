@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wgsindy_evidence.experiments.calibration import Reliability
-from wgsindy_evidence.experiments.match import Curve
+from wgsindy_evidence.experiments.ours.calibration import Reliability
+from wgsindy_evidence.peers.match import Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wgsindy_evidence.experiments.calibration import Calibration, Reliability
-from wgsindy_evidence.experiments.match import Curve
-from wgsindy_evidence.experiments.standings import Standing, Standings, Total
-from wgsindy_evidence.experiments.steps import StepRow
-from wgsindy_evidence.experiments.table import Overall, Row
+from wgsindy_evidence.experiments.ours.calibration import Calibration, Reliability
+from wgsindy_evidence.experiments.ours.steps import StepRow
+from wgsindy_evidence.experiments.paper.table import Overall, Row
 from wgsindy_evidence.grid import Grid, number
+from wgsindy_evidence.peers.match import Curve
+from wgsindy_evidence.peers.standings import Standing, Standings, Total
 
 HEADINGS = (
     *("System", "Drift", "paper", "floor", "Tensor", "paper", "floor"),

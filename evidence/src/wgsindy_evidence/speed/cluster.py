@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.errors import CampaignError
 from wgsindy.estimator import WGSINDy
 from wgsindy.files import stream
 from wgsindy.passes.dask_cluster import Cluster
 from wgsindy.passes.engine import reduce
 from wgsindy.passes.summary import MomentPass
+from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.speed.longpath import DT, write_path
 from wgsindy_evidence.speed.scale import LIBRARY
 from wgsindy_evidence.speed.stopwatch import in_fresh_process, seconds_of

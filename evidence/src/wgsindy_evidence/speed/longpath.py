@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wgsindy.errors import CampaignError
+from wgsindy_evidence.errors import CampaignError
 
 DT = 0.01
 DRIFT = np.array([[-1.0, 1.0], [-1.0, -1.0]])

@@ -1,7 +1,7 @@
 """Rivals on identical trajectories: errors, support and time of this package and of others.
 
 Each fit runs in a fresh process of the interpreter that has the method's package; what it must
-read and write is in :mod:`wgsindy_evidence.peer_workers.run`. Cold seconds are the wall time of
+read and write is in :mod:`wgsindy_evidence.peers.workers.run`. Cold seconds are the wall time of
 that process, imports and compilation included, less its further fits; warm seconds are those of
 a further fit.
 NumPy is held to one thread everywhere; the rivals' other thread pools (XLA) are left as they are.
@@ -23,12 +23,13 @@ import numpy as np
 from wgsindy import recipes, zoo
 from wgsindy.data.arrays import BoolArray
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.errors import CampaignError
 from wgsindy.model import tensor
 from wgsindy.terms.library import Basis, library
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.peers.workers import run
 
 SYSTEMS = (
     *("correlated_ou", "rotational_ou", "double_well_transverse", "maier_stein"),
@@ -36,7 +37,7 @@ SYSTEMS = (
 )
 RIVALS = {"sfi": "SFI", "pydaddy": "pydaddy", "pysindy": "pysindy"}  # method: what it imports
 METHODS = ("sharp", "paper", *RIVALS)
-WORKER = Path(__file__).parent / "peer_workers" / "run.py"
+WORKER = Path(run.__file__)
 TIMEOUT = 600.0
 OWN_REPEATS = 5  # our fits take milliseconds: one would measure the machine's mood
 
@@ -95,8 +96,8 @@ def check_interpreters(methods: Sequence[str], pythons: Mapping[str, str]) -> No
         if method not in present:
             raise CampaignError(
                 f"{pythons[method]} has no package {RIVALS[method]}, which method {method!r} "
-                "needs: install wgsindy[bench] there, or name an interpreter that has it with "
-                f"--python {method}=PATH."
+                "needs: install wgsindy-evidence[rivals] there, or name an interpreter that has it "
+                f"with --python {method}=PATH."
             )
 
 

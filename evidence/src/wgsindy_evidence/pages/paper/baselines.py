@@ -11,8 +11,8 @@ from wgsindy import zoo
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.fits import fit_case
-from wgsindy_evidence.experiments.ladder import PAPER_SYSTEMS
-from wgsindy_evidence.experiments.proxies import Entrant, entrants
+from wgsindy_evidence.experiments.paper.baselines import Entrant, entrants
+from wgsindy_evidence.experiments.paper.ladder import PAPER_SYSTEMS
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.heatmap import plot_heatmap
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content

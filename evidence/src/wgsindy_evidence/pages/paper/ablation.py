@@ -9,8 +9,8 @@ import numpy as np
 
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments.ablation import COMPONENTS, Component, ablated_case
-from wgsindy_evidence.experiments.ladder import PAPER_SYSTEMS
+from wgsindy_evidence.experiments.paper.ablation import COMPONENTS, Component, ablated_case
+from wgsindy_evidence.experiments.paper.ladder import PAPER_SYSTEMS
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
 from wgsindy_evidence.summary import Index, median

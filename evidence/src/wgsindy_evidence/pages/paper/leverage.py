@@ -10,7 +10,7 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments.leverage import METHODS
+from wgsindy_evidence.experiments.paper.leverage import METHODS
 from wgsindy_evidence.grid import Grid, number, percent
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
 from wgsindy_evidence.summary import median

@@ -17,7 +17,7 @@ import numpy as np
 
 from wgsindy import recipes, zoo
 from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.errors import CampaignError, RepeatedSamplesWarning
+from wgsindy.errors import RepeatedSamplesWarning
 from wgsindy.estimate.likelihood.stages import SharpFit, recover_sharp
 from wgsindy.model.simulate import EulerMaruyama
 from wgsindy.model.uncertainty import normal_quantile
@@ -26,6 +26,7 @@ from wgsindy.recipes import Recipe
 from wgsindy.terms.library import library
 from wgsindy.zoo import System
 from wgsindy_evidence.campaign import Case, Line
+from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.scope import Scope
 

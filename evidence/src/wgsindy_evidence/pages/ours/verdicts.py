@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from wgsindy import zoo
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments.verdicts import LIMITS, Limit, verdict_case
+from wgsindy_evidence.experiments.ours.verdicts import LIMITS, Limit, verdict_case
 from wgsindy_evidence.grid import Grid
 from wgsindy_evidence.pages.page import Content
 from wgsindy_evidence.scope import in_scope

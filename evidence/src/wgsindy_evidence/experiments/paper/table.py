@@ -12,7 +12,6 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.errors import CampaignError
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.summary import data_summary
@@ -22,6 +21,7 @@ from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.baselines import fit_oracle
 from wgsindy_evidence.campaign import Case, Line
+from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.scope import Scope, in_scope
 

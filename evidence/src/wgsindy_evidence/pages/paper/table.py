@@ -8,7 +8,7 @@ import numpy as np
 
 from wgsindy import zoo
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments.table import Overall, overall, summarise
+from wgsindy_evidence.experiments.paper.table import Overall, overall, summarise
 from wgsindy_evidence.grid import Grid, number, percent
 from wgsindy_evidence.pages.page import Content
 from wgsindy_evidence.pages.tables import master_grid, overall_sentences

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments import match
-from wgsindy_evidence.experiments.standings import summarise
 from wgsindy_evidence.pages.curves import plot_match
 from wgsindy_evidence.pages.page import Content
 from wgsindy_evidence.pages.tables import match_grid, peers_grids
+from wgsindy_evidence.peers import match
+from wgsindy_evidence.peers.standings import summarise
 
 
 def build_peers(lines: Sequence[Line]) -> Content:

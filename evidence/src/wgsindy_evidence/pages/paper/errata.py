@@ -9,7 +9,7 @@ import numpy as np
 
 from wgsindy import zoo
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments.errata import SLIPS, Slip, slip_case
+from wgsindy_evidence.experiments.paper.errata import SLIPS, Slip, slip_case
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import Content
 from wgsindy_evidence.summary import Index, median

@@ -6,25 +6,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from wgsindy_evidence.campaign import Case, Work
-from wgsindy_evidence.experiments import (
-    ablation,
+from wgsindy_evidence.experiments import fits
+from wgsindy_evidence.experiments.ours import (
     calibration,
-    circulation,
-    coefficients,
-    convergence,
     datasheets,
-    errata,
-    fits,
-    ladder,
-    leverage,
-    nulls,
     observation_noise,
-    proxies,
     steps,
-    table,
     uneven,
     verdicts,
 )
+from wgsindy_evidence.experiments.paper import (
+    ablation,
+    circulation,
+    coefficients,
+    convergence,
+    errata,
+    ladder,
+    leverage,
+    nulls,
+    table,
+)
+from wgsindy_evidence.experiments.paper import baselines as proxies
 from wgsindy_evidence.scope import Scope
 
 

@@ -13,7 +13,7 @@ from wgsindy.terms.library import library
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.experiments.coefficients import METHODS, TRAJECTORIES
+from wgsindy_evidence.experiments.paper.coefficients import METHODS, TRAJECTORIES
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.fits import fit_case
-from wgsindy_evidence.experiments.ladder import PAPER_SYSTEMS, RUNGS, Rung
+from wgsindy_evidence.experiments.paper.ladder import PAPER_SYSTEMS, RUNGS, Rung
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
 from wgsindy_evidence.summary import Index, Spread, spread

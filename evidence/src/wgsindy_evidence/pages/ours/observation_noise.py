@@ -10,7 +10,7 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments.observation_noise import METHODS
+from wgsindy_evidence.experiments.ours.observation_noise import METHODS
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
 from wgsindy_evidence.summary import median

@@ -10,7 +10,7 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments.convergence import HORIZONS, METHODS, horizon_case
+from wgsindy_evidence.experiments.paper.convergence import HORIZONS, METHODS, horizon_case
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
 from wgsindy_evidence.summary import Index, median

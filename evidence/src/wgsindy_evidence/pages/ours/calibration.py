@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments import calibration
+from wgsindy_evidence.experiments.ours import calibration
 from wgsindy_evidence.pages.curves import plot_reliability
 from wgsindy_evidence.pages.page import Content
 from wgsindy_evidence.pages.tables import calibration_grid, reliability_grid

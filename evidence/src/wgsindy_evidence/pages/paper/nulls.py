@@ -11,7 +11,7 @@ from wgsindy import zoo
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments.nulls import METHODS, NULLS, Null, null_case
+from wgsindy_evidence.experiments.paper.nulls import METHODS, NULLS, Null, null_case
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
 from wgsindy_evidence.summary import Index, median

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from wgsindy import zoo
-from wgsindy.errors import CampaignError
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.experiments import peers
-from wgsindy_evidence.peer_workers.run import DONE
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.peers import comparison
+from wgsindy_evidence.peers.workers.run import DONE
 
 SYSTEMS = ("rotational_ou", "double_well_transverse", "maier_stein", "van_der_pol")
 STEPS = (200, 400, 800, 1600, 3200)
@@ -34,9 +34,9 @@ def match_cases(
     """Cases by system, length, method and seed; the length is part of the experiment's name."""
     chosen = SYSTEMS if systems is None else systems
     for name in chosen:
-        peers.basis_of(zoo.get(name))
+        comparison.basis_of(zoo.get(name))
     for method in methods:
-        peers.check_method(method)
+        comparison.check_method(method)
     return [
         Case(f"{EXPERIMENT}-{steps}", name, method, seed)
         for name in chosen
@@ -57,9 +57,9 @@ def run_case(case: Case, *, pythons: Mapping[str, str]) -> dict[str, Any]:
     data = system.simulate(case.seed, trajectories=case.trajectories, steps=steps_of(case))
     with tempfile.TemporaryDirectory() as folder:
         task, result = Path(folder, "task.npz"), Path(folder, "result.npz")
-        peers.write_task(task, case, data, drift_only=True)
+        comparison.write_task(task, case, data, drift_only=True)
         helper_for(case, pythons).fit(task, result)
-        outcome = peers.score(system, data, peers.read_result(result))
+        outcome = comparison.score(system, data, comparison.read_result(result))
     kept = ("failure", "recall", "false_positives", "exact", "drift")
     return {
         **{key: value for key, value in outcome.items() if key in kept},
@@ -76,7 +76,7 @@ class Helper:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=peers.worker_environment(),
+            env=comparison.worker_environment(),
             text=True,
         )
 
@@ -84,7 +84,7 @@ class Helper:
         """Hand over a task and wait until its result is written."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        clock = threading.Timer(peers.TIMEOUT, self._process.kill)
+        clock = threading.Timer(comparison.TIMEOUT, self._process.kill)
         clock.start()
         try:
             self._process.stdin.write(f"{task}\t{result}\n")
@@ -117,7 +117,7 @@ def helper_for(case: Case, pythons: Mapping[str, str]) -> Helper:
 
     Only one is kept: what SFI compiles for a shape stays in memory, 60 MB a data set.
     """
-    key = (*peers.worker_command(case.recipe, pythons), case.system, case.experiment)
+    key = (*comparison.worker_command(case.recipe, pythons), case.system, case.experiment)
     if key not in _current or not _current[key].is_alive:
         close_helper()
         _current[key] = Helper(key[:-2])

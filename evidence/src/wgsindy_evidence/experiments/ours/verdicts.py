@@ -13,7 +13,7 @@ from wgsindy import zoo
 from wgsindy.diagnostics.findings import Limitation
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits
-from wgsindy_evidence.experiments.observation_noise import observed
+from wgsindy_evidence.experiments.ours.observation_noise import observed
 from wgsindy_evidence.scope import REPORTING_SEEDS, Scope, in_scope
 
 EXPERIMENT, RECIPE = "verdict", "sharp"
