@@ -17,7 +17,6 @@ from wgsindy.estimator import WGSINDy
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import Threads, reduce
-from wgsindy.recipes import NAIVE, PAPER
 from wgsindy.terms.library import library
 from wgsindy_evidence.baselines import (
     BASELINES,
@@ -31,6 +30,7 @@ from wgsindy_evidence.baselines.gedmd import TrianglePass
 from wgsindy_evidence.baselines.kramers_moyal import FEWEST_IN_CELL, CellPass, Grid
 from wgsindy_evidence.baselines.regression import add_rows, fit_targets, pose
 from wgsindy_evidence.baselines.temporal_weak import STEPS, bump, weak_rows, windows
+from wgsindy_evidence.recipes import NAIVE, PAPER
 
 FITS = [pytest.param(baseline.fit, id=name) for name, baseline in BASELINES.items()]
 

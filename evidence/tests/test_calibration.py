@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy import recipes, zoo
+from wgsindy import zoo
+from wgsindy_evidence import recipes
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.experiments.ours import calibration
-from wgsindy_evidence.experiments.ours.calibration import Coverage
+from wgsindy_evidence.pages.ours import calibration as page
+from wgsindy_evidence.pages.ours.calibration import Coverage
 from wgsindy_evidence.scope import Scope
 
 
@@ -26,7 +28,7 @@ def test_coverage_counts_deviations_within_the_interval() -> None:
 
 
 def test_the_last_row_pools_all_systems() -> None:
-    rows = calibration.summarise(
+    rows = page.summarise(
         [line("a", given=[0.0, 5.0], missed=1), line("b", given=[0.1, 0.2], missed=2)]
     )
     assert [row.system for row in rows] == ["a", "b", "all"]
@@ -35,7 +37,7 @@ def test_the_last_row_pools_all_systems() -> None:
 
 
 def test_reliability_compares_stated_with_present() -> None:
-    bins = calibration.reliability(
+    bins = page.reliability(
         [line("a", inclusion=[0.0, 0.005, 0.6, 0.7, 1.0], present=[0, 1, 1, 0, 1])]
     )
     assert [(item.count, item.stated, item.present) for item in bins] == [
@@ -47,7 +49,7 @@ def test_reliability_compares_stated_with_present() -> None:
 
 def test_failed_cases_are_left_out() -> None:
     failed = Line(Case("calibration", "a", "sharp", 1), "code", None, "an error")
-    assert calibration.summarise([line("a", given=[0.0]), failed])[-1].given.count == 1
+    assert page.summarise([line("a", given=[0.0]), failed])[-1].given.count == 1
 
 
 def test_systems_without_true_coefficients_are_refused() -> None:

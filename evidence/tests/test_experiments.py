@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wgsindy import Trajectories, WGSINDy, recipes, zoo
+import wgsindy.recipes
+from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.errors import RecipeError, UnknownSystemError
 from wgsindy.estimate.weak_form.smoother import build_smoother, grid_of_centres
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
 from wgsindy.passes.summary import data_summary
-from wgsindy.recipes import LADDER, NAIVE, PAPER, SHARP, SHARP_ABLATIONS, Recipe
 from wgsindy.terms.library import library
 from wgsindy.zoo import scores as metrics
+from wgsindy_evidence import recipes
 from wgsindy_evidence.baselines import BASELINES, fit_gedmd, fit_oracle
 from wgsindy_evidence.campaign import Case, Store, run_campaign
 from wgsindy_evidence.cli.commands import having
@@ -31,6 +32,7 @@ from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.experiments.paper import ablation, convergence, errata, ladder, nulls
 from wgsindy_evidence.experiments.paper import baselines as proxies
+from wgsindy_evidence.recipes import LADDER, NAIVE, PAPER, SHARP, SHARP_ABLATIONS, Recipe
 from wgsindy_evidence.registry import EXPERIMENTS
 from wgsindy_evidence.scope import QUICK_SEEDS, Scope, in_scope
 
@@ -80,7 +82,7 @@ def test_cases_of_one_store_mean_one_work() -> None:
     assert len({case for store, case in owners if store == "fits"}) < asked
 
 
-METHODS = {*recipes.names(), *BASELINES, fits.ORACLE}
+METHODS = {*wgsindy.recipes.names(), *recipes.OWN, *BASELINES, fits.ORACLE}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -327,11 +329,11 @@ def test_a_case_without_the_slip_has_no_option_and_with_it_says_which() -> None:
         assert right.options == ()
         assert right.recipe == "paper"
         assert right != wrong
-        built_in = slip.name in recipes.names()
+        built_in = slip.name in recipes.OWN
         assert wrong.recipe == (slip.name if built_in else "paper")
         assert wrong.settings == ({} if built_in else {"slip": slip.name})
     known = {*errata.DATA, *errata.ESTIMATES, *errata.TRUTHS}
-    assert known == {slip.name for slip in errata.SLIPS} - set(recipes.names())
+    assert known == {slip.name for slip in errata.SLIPS} - set(recipes.OWN)
 
 
 @pytest.mark.statistical

@@ -17,13 +17,11 @@ from wgsindy.errors import RecipeError, UnknownSystemError
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.errors import CampaignError
-from wgsindy_evidence.pages.curves import plot_match
-from wgsindy_evidence.pages.tables import match_grid, peers_grids, peers_markdown
-from wgsindy_evidence.peers import comparison as peers
-from wgsindy_evidence.peers import match, standings
+from wgsindy_evidence.pages.peers import match_grid, peers_grids, peers_markdown, plot_match
+from wgsindy_evidence.peers import comparison, match, standings
 from wgsindy_evidence.peers.workers import run as worker
 
-HERE = dict.fromkeys(peers.RIVALS, sys.executable)
+HERE = dict.fromkeys(comparison.RIVALS, sys.executable)
 SYSTEM = zoo.get("maier_stein")
 DATA = SYSTEM.simulate(0, trajectories=2, steps=200)
 POINTS = metrics.central_grid(DATA.states)
@@ -34,7 +32,7 @@ def perfect(system: zoo.System = SYSTEM, points: Any = POINTS) -> dict[str, Any]
     return {
         "drift": system.generator.drift(points),
         "tensor": system.generator.diffusion(points),
-        "support": peers.true_support(system),
+        "support": comparison.true_support(system),
         "seconds_first": 2.0,
         "seconds_warm": 1.0,
         "seconds_repeats": 1.0,
@@ -44,17 +42,17 @@ def perfect(system: zoo.System = SYSTEM, points: Any = POINTS) -> dict[str, Any]
 
 def through_a_file(path: Path, outcome: dict[str, Any]) -> dict[str, Any]:
     np.savez(path / "result.npz", **outcome)
-    return peers.read_result(path / "result.npz")
+    return comparison.read_result(path / "result.npz")
 
 
 def test_true_monomials_are_in_the_order_of_the_library() -> None:
     # b1 = x - x**3 - 0.35*x*y**2, b2 = -y - x**2*y in 1, x, y, x2, xy, y2, x3, x2y, xy2, y3.
-    places = [np.flatnonzero(row).tolist() for row in peers.true_support(SYSTEM)]
+    places = [np.flatnonzero(row).tolist() for row in comparison.true_support(SYSTEM)]
     assert places == [[1, 6, 8], [2, 7]]
 
 
 def test_a_file_with_the_truth_scores_perfectly_and_one_beside_it_does_not(tmp_path: Path) -> None:
-    scores = peers.score(SYSTEM, DATA, through_a_file(tmp_path, perfect()))
+    scores = comparison.score(SYSTEM, DATA, through_a_file(tmp_path, perfect()))
     assert (scores["drift"], scores["tensor"], scores["psd"]) == (0.0, 0.0, 1.0)
     assert (scores["exact"], scores["recall"], scores["false_positives"]) == (True, 1.0, 0)
     assert (scores["failure"], scores["version"], scores["seconds_warm"]) == (None, "1.2.3", 1.0)
@@ -62,7 +60,7 @@ def test_a_file_with_the_truth_scores_perfectly_and_one_beside_it_does_not(tmp_p
     worse["drift"] = 1.25 * worse["drift"]
     worse["tensor"] = -worse["tensor"]
     worse["support"][0, 0] = True
-    scores = peers.score(SYSTEM, DATA, through_a_file(tmp_path, worse))
+    scores = comparison.score(SYSTEM, DATA, through_a_file(tmp_path, worse))
     assert scores["drift"] == pytest.approx(0.25)
     assert scores["tensor"] == pytest.approx(2.0)
     assert scores["psd"] == 0.0
@@ -75,10 +73,10 @@ def test_components_that_do_not_count_do_not_count() -> None:
     outcome = perfect(system, metrics.central_grid(data.states))
     outcome["drift"][:, 0] += 1.0
     outcome["support"][0] = ~outcome["support"][0]
-    scores = peers.score(system, data, outcome)
+    scores = comparison.score(system, data, outcome)
     assert (scores["drift"], scores["exact"]) == (0.0, True)
     outcome["support"][1, 0] = ~outcome["support"][1, 0]
-    assert not peers.score(system, data, outcome)["exact"]
+    assert not comparison.score(system, data, outcome)["exact"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +92,7 @@ def test_supports_are_compared_term_by_term(
     found: list[list[int]], recall: float, extra: int, exact: bool
 ) -> None:
     true = np.array([[1, 0, 1], [0, 1, 0]], dtype=bool)
-    scores = peers.compare_support(np.array(found, dtype=bool), true)
+    scores = comparison.compare_support(np.array(found, dtype=bool), true)
     assert scores["recall"] == pytest.approx(recall)
     assert (scores["false_positives"], scores["exact"]) == (extra, exact)
 
@@ -106,9 +104,9 @@ def adapter(**contents: Any) -> ModuleType:
 
 
 def serve(path: Path, module: ModuleType, method: str = "sfi") -> dict[str, Any]:
-    peers.write_task(path / "task.npz", Case("peers", SYSTEM.key, method, 7), DATA)
+    comparison.write_task(path / "task.npz", Case("peers", SYSTEM.key, method, 7), DATA)
     worker.serve(module, str(path / "task.npz"), str(path / "result.npz"))
-    return peers.read_result(path / "result.npz")
+    return comparison.read_result(path / "result.npz")
 
 
 def test_the_worker_hands_over_the_task_and_times_each_fit(tmp_path: Path) -> None:
@@ -128,11 +126,11 @@ def test_the_worker_hands_over_the_task_and_times_each_fit(tmp_path: Path) -> No
     np.testing.assert_array_equal(seen[0]["points"], POINTS)
     assert seen[0]["powers"].tolist()[:4] == [[0, 0], [1, 0], [0, 1], [2, 0]]
     assert (float(seen[0]["dt"]), int(seen[0]["seed"])) == (SYSTEM.dt, 7)
-    assert peers.score(SYSTEM, DATA, outcome)["drift"] == pytest.approx(1.0)  # the last fit's
+    assert comparison.score(SYSTEM, DATA, outcome)["drift"] == pytest.approx(1.0)  # the last fit's
     assert outcome["seconds_repeats"] == outcome["seconds_warm"]
     seen.clear()
     serve(tmp_path, adapter(fit=fit, read=read), method="paper")
-    assert len(seen) == 1 + peers.OWN_REPEATS
+    assert len(seen) == 1 + comparison.OWN_REPEATS
 
 
 def test_a_fit_that_raises_is_a_result(tmp_path: Path) -> None:
@@ -140,7 +138,7 @@ def test_a_fit_that_raises_is_a_result(tmp_path: Path) -> None:
         raise RuntimeError("matrix is\n not positive definite")
 
     outcome = serve(tmp_path, adapter(fit=fit))
-    scores = peers.score(SYSTEM, DATA, outcome)
+    scores = comparison.score(SYSTEM, DATA, outcome)
     assert scores == {"failure": "RuntimeError: matrix is not positive definite"}
 
 
@@ -152,42 +150,46 @@ def test_a_package_that_is_missing_in_the_worker_is_a_result(tmp_path: Path) -> 
 def test_fields_that_are_not_finite_are_a_failure() -> None:
     outcome = perfect()
     outcome["tensor"][3, 0, 0] = math.nan
-    assert peers.score(SYSTEM, DATA, outcome) == {"failure": "the fields are not finite"}
+    assert comparison.score(SYSTEM, DATA, outcome) == {"failure": "the fields are not finite"}
 
 
 def test_a_missing_package_gets_a_sentence_before_anything_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(peers.RIVALS, "sfi", "no_such_package")
+    monkeypatch.setitem(comparison.RIVALS, "sfi", "no_such_package")
     with pytest.raises(CampaignError, match=r"no package no_such_package.*install wgsindy\[bench"):
-        peers.check_interpreters(["paper", "sfi"], HERE)
+        comparison.check_interpreters(["paper", "sfi"], HERE)
     with pytest.raises(CampaignError, match="/no/python cannot be run: No such file"):
-        peers.check_interpreters(["sfi"], {"sfi": "/no/python"})
-    monkeypatch.setitem(peers.RIVALS, "sfi", "numpy")
-    peers.check_interpreters(["paper", "sfi"], HERE)
+        comparison.check_interpreters(["sfi"], {"sfi": "/no/python"})
+    monkeypatch.setitem(comparison.RIVALS, "sfi", "numpy")
+    comparison.check_interpreters(["paper", "sfi"], HERE)
 
 
 def test_interpreters_are_given_for_all_or_for_one() -> None:
-    assert set(peers.interpreters([]).values()) == {sys.executable}
-    assert peers.interpreters(["sfi=/a", "/b"]) == {"sfi": "/a", "pydaddy": "/b", "pysindy": "/b"}
+    assert set(comparison.interpreters([]).values()) == {sys.executable}
+    assert comparison.interpreters(["sfi=/a", "/b"]) == {
+        "sfi": "/a",
+        "pydaddy": "/b",
+        "pysindy": "/b",
+    }
     with pytest.raises(CampaignError, match="PATH or METHOD=PATH"):
-        peers.interpreters(["paper=/a"])
+        comparison.interpreters(["paper=/a"])
 
 
 def test_what_cannot_run_is_refused_before_anything_runs() -> None:
-    assert len(peers.peer_cases(["paper", "sfi"], range(3))) == 2 * 3 * len(peers.SYSTEMS)
+    assert len(comparison.peer_cases(["paper", "sfi"], range(3))) == 2 * 3 * len(comparison.SYSTEMS)
     with pytest.raises(UnknownSystemError, match="nosuch"):
-        peers.peer_cases(["sfi"], range(2), ["nosuch"])
+        comparison.peer_cases(["sfi"], range(2), ["nosuch"])
     with pytest.raises(RecipeError, match="nosuch"):
-        peers.peer_cases(["nosuch"], range(2))
+        comparison.peer_cases(["nosuch"], range(2))
     for name in ("partial_observation", "cir_pair"):  # half of it unseen; a library with roots
         with pytest.raises(CampaignError, match=f"{name} cannot be given to the rivals"):
-            peers.peer_cases(["sfi"], range(2), [name])
+            comparison.peer_cases(["sfi"], range(2), [name])
 
 
 def test_a_fresh_process_gives_what_a_direct_fit_gives() -> None:
     case = Case("peers", "correlated_ou", "paper", 3, trajectories=2)
-    result = peers.run_case(case, pythons={})
+    result = comparison.run_case(case, pythons={})
     system = zoo.get("correlated_ou")
     data = system.simulate(3, trajectories=2)
     estimate = WGSINDy(system.library, "paper", random_state=3).fit(data).generator_
@@ -203,11 +205,11 @@ def test_a_process_that_takes_too_long_or_crashes_is_a_failure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     case = Case("peers", "correlated_ou", "paper", 0, trajectories=1)
-    monkeypatch.setattr(peers, "TIMEOUT", 0.01)
-    assert peers.run_case(case, pythons={})["failure"] == "no result after 0 s"
-    monkeypatch.setattr(peers, "TIMEOUT", 60.0)
-    monkeypatch.setattr(peers, "WORKER", Path("/no/worker.py"))
-    assert "ended with 2" in peers.run_case(case, pythons={})["failure"]
+    monkeypatch.setattr(comparison, "TIMEOUT", 0.01)
+    assert comparison.run_case(case, pythons={})["failure"] == "no result after 0 s"
+    monkeypatch.setattr(comparison, "TIMEOUT", 60.0)
+    monkeypatch.setattr(comparison, "WORKER", Path("/no/worker.py"))
+    assert "ended with 2" in comparison.run_case(case, pythons={})["failure"]
 
 
 def line(method: str, seed: int, *, system: str = "rotational_ou", **figures: Any) -> Line:

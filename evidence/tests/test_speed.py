@@ -170,7 +170,7 @@ def test_the_command_shows_what_is_stored(tmp_path: Path, monkeypatch: pytest.Mo
     one = next(case for case in speed_cases(quick=True) if case.system == "growth")
     monkeypatch.setattr("wgsindy_evidence.speed.speed_cases", lambda rivals, quick: [one])
     monkeypatch.setattr(
-        "wgsindy_evidence.experiments.peers.installed", lambda rivals, pythons: ["sfi"]
+        "wgsindy_evidence.peers.comparison.installed", lambda rivals, pythons: ["sfi"]
     )
     result = CliRunner().invoke(app, ["bench", "speed", "--quick", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output

@@ -8,6 +8,7 @@ import pytest
 from wgsindy import zoo
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.experiments.ours import steps
+from wgsindy_evidence.pages.ours.steps import summarise
 from wgsindy_evidence.scope import Scope
 
 
@@ -33,7 +34,7 @@ def test_a_linear_process_is_sampled_exactly_or_as_a_chain() -> None:
 
 def test_bias_is_the_error_of_the_mean_and_error_that_of_one_fit() -> None:
     truth = zoo.get("rotational_ou").generator
-    grid = steps._grid("rotational_ou")
+    grid = steps.grid_of("rotational_ou")
     drift = truth.drift(grid).ravel()
     tensor = truth.diffusion(grid).ravel()
     results = [
@@ -41,7 +42,7 @@ def test_bias_is_the_error_of_the_mean_and_error_that_of_one_fit() -> None:
         for sign in (-1, 1)
     ]
     case = Case("steps", "rotational_ou", "sharp", 0, options=(("kind", "chain"), ("dt", 0.05)))
-    (row,) = steps.summarise([Line(case, "code", result, None) for result in results])
+    (row,) = summarise([Line(case, "code", result, None) for result in results])
     assert (row.system, row.kind, row.dt, row.seeds) == ("rotational_ou", "chain", 0.05, 2)
     assert row.drift_bias == pytest.approx(0.0, abs=1e-12)
     assert row.drift_error == pytest.approx(0.1)

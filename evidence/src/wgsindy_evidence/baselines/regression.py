@@ -21,9 +21,9 @@ from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
 from wgsindy.passes.sample_warnings import warn_of_samples
 from wgsindy.passes.summary import DataSummary, data_summary
-from wgsindy.recipes import PAPER
 from wgsindy.terms.library import Basis, Library
 from wgsindy.terms.library import library as library_of
+from wgsindy_evidence.recipes import PAPER
 
 
 @dataclass(frozen=True)

@@ -206,7 +206,7 @@ def bench_table(
 
     Example: `wgsindy bench table --system rotational_ou --seeds 0:3`
     """
-    from wgsindy import recipes
+    from wgsindy_evidence import recipes
     from wgsindy_evidence.experiments.paper import table
     from wgsindy_evidence.pages.paper.table import build
 

@@ -65,12 +65,12 @@ def bench_peers(
 ) -> None:
     """Fit identical trajectories with this package and its rivals; compare errors and time.
 
-    Rivals: sfi, pydaddy, pysindy (extra `rivals` of wgsindy-evidence). Goes on where it was stopped.
+    Rivals: sfi, pydaddy, pysindy (extra `rivals` of this package). Goes on where it was stopped.
 
     Example: `wgsindy bench peers --python ~/peers/bin/python --seeds 0:2`
     """
     from wgsindy.files import write_atomically
-    from wgsindy_evidence.pages.tables import peers_grids, peers_markdown
+    from wgsindy_evidence.pages.peers import peers_grids, peers_markdown
     from wgsindy_evidence.peers import comparison
     from wgsindy_evidence.peers.standings import summarise
 
@@ -101,8 +101,7 @@ def bench_match(
     """
     from wgsindy.files import write_atomically
     from wgsindy.report.style import save_picture
-    from wgsindy_evidence.pages.curves import plot_match
-    from wgsindy_evidence.pages.tables import match_grid
+    from wgsindy_evidence.pages.peers import match_grid, plot_match
     from wgsindy_evidence.peers import comparison, match
 
     chosen = methods or list(match.METHODS)

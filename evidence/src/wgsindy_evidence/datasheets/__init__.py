@@ -10,7 +10,6 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy.model import linear_form as symbolic
 from wgsindy.model.generator import Generator
-from wgsindy.recipes import PAPER, SHARP
 from wgsindy.report.figures.fields import Viewport, plot_fields
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
@@ -26,6 +25,7 @@ from wgsindy_evidence.datasheets.terms import (
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.grid import Grid
 from wgsindy_evidence.pages.page import COLUMN_WIDTH
+from wgsindy_evidence.recipes import PAPER, SHARP
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy import recipes, zoo
+from wgsindy import zoo
 from wgsindy.data.arrays import BoolArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.model import tensor
 from wgsindy.terms.library import Basis, library
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
+from wgsindy_evidence import recipes
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.peers.workers import run

@@ -66,7 +66,7 @@ def _case(measure: str, **settings: float | str) -> Case:
 
 
 def run_case(case: Case, *, pythons: Mapping[str, str]) -> dict[str, Any]:
-    """Measure; a case without options is one of the methods that :mod:`wgsindy_evidence.peers` runs."""
+    """Measure; a case without options is a fit by a method, run as rivals are."""
     if case.system in MEASURES:
         return MEASURES[case.system](**case.settings)
     return comparison.run_case(case, pythons=pythons)

@@ -7,11 +7,8 @@ Euler model describes without error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from wgsindy import zoo
 from wgsindy.data.arrays import FloatArray
@@ -20,7 +17,8 @@ from wgsindy.estimator import WGSINDy
 from wgsindy.model.simulate import EulerMaruyama
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
-from wgsindy_evidence.campaign import Case, Line
+from wgsindy_evidence import recipes
+from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.scope import Scope
 
 SYSTEMS = ("rotational_ou", "double_well_transverse", "diag_multiplicative")
@@ -59,8 +57,8 @@ def run_case(case: Case) -> dict[str, Any]:
     """Fit, and keep the fields on a grid that is the same for all seeds."""
     system = zoo.get(case.system)
     data = sampled(case.system, case.settings["kind"], case.settings["dt"], case.seed)
-    estimate = WGSINDy(system.library, case.recipe).fit(data).generator_
-    grid = _grid(case.system)
+    estimate = WGSINDy(system.library, recipes.get(case.recipe)).fit(data).generator_
+    grid = grid_of(case.system)
     truth = system.generator
     return {
         "drift": (estimate.drift(grid) - truth.drift(grid)).ravel().tolist(),
@@ -68,47 +66,6 @@ def run_case(case: Case) -> dict[str, Any]:
     }
 
 
-def _grid(name: str) -> FloatArray:
+def grid_of(name: str) -> FloatArray:
+    """Points at which the fields of a system are compared: the same for all seeds."""
     return metrics.central_grid(zoo.get(name).simulate(0).states, points=5)
-
-
-@dataclass(frozen=True)
-class StepRow:
-    """Bias (error of the mean field over seeds) and root mean square error, relative to truth."""
-
-    system: str
-    kind: str
-    dt: float
-    recipe: str
-    seeds: int
-    drift_bias: float
-    drift_error: float
-    tensor_bias: float
-    tensor_error: float
-
-
-def summarise(lines: Sequence[Line]) -> list[StepRow]:
-    """One row for each system, sampling, spacing and recipe."""
-    groups: dict[tuple[str, str, float, str], list[dict[str, Any]]] = {}
-    for line in lines:
-        if line.result is not None:
-            case = line.case
-            key = (case.system, case.settings["kind"], case.settings["dt"], case.recipe)
-            groups.setdefault(key, []).append(line.result)
-    return [_row(*key, results) for key, results in groups.items()]
-
-
-def _row(
-    name: str, kind: str, dt: float, recipe: str, results: Sequence[dict[str, Any]]
-) -> StepRow:
-    truth, grid = zoo.get(name).generator, _grid(name)
-    sizes = {"drift": truth.drift(grid), "tensor": truth.diffusion(grid)}
-    figures = []
-    for key, true in sizes.items():
-        errors = np.array([result[key] for result in results])
-        size = np.linalg.norm(true)
-        figures += [
-            float(np.linalg.norm(errors.mean(axis=0)) / size),
-            float(np.sqrt(np.mean(np.sum(errors**2, axis=1))) / size),
-        ]
-    return StepRow(name, kind, dt, recipe, len(results), *figures)

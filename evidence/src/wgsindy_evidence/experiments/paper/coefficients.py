@@ -15,12 +15,12 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimate.likelihood.stages import recover_sharp
 from wgsindy.model import linear_form as symbolic
 from wgsindy.passes.summary import data_summary
-from wgsindy.recipes import SHARP
 from wgsindy.terms.library import library
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits
+from wgsindy_evidence.recipes import SHARP
 from wgsindy_evidence.scope import REPORTING_SEEDS, Scope
 
 EXPERIMENT = "coefficients"

@@ -23,9 +23,11 @@ def fit(task: dict[str, Any]) -> Any:
     from wgsindy.data.trajectories import Trajectories
     from wgsindy.errors import RepeatedSamplesWarning
     from wgsindy.estimator import WGSINDy
+    from wgsindy_evidence.recipes import get
 
     data = Trajectories(task["paths"], float(task["dt"]), names=NAMES)
-    estimator = WGSINDy(_terms(task), str(task["recipe"]), random_state=int(task["seed"]))
+    recipe = get(str(task["recipe"]))
+    estimator = WGSINDy(_terms(task), recipe, random_state=int(task["seed"]))
     with warnings.catch_warnings():
         # A floored variance repeats its floor: part of these systems, not a fault of the data.
         warnings.simplefilter("ignore", RepeatedSamplesWarning)
