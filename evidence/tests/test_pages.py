@@ -33,9 +33,9 @@ from wgsindy_evidence.pages.paper import convergence as convergence_page
 from wgsindy_evidence.pages.paper import ladder as ladder_page
 from wgsindy_evidence.pages.paper import leverage as leverage_page
 from wgsindy_evidence.pages.paper import nulls as nulls_page
+from wgsindy_evidence.pages.summary import Index, median, spread
 from wgsindy_evidence.registry import EXPERIMENTS
 from wgsindy_evidence.scope import Scope
-from wgsindy_evidence.summary import Index, median, spread
 
 Result = dict[str, Any]
 NOTHING = float("nan")

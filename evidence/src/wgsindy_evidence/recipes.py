@@ -79,8 +79,18 @@ VARIANTS: dict[str, Recipe] = {
 
 OWN: dict[str, Recipe] = {**ABLATIONS, **SHARP_ABLATIONS, **LADDER, **VARIANTS}
 
-__all__ = ["ABLATIONS", "LADDER", "NAIVE", "OWN", "PAPER", "SHARP", "SHARP_ABLATIONS", "VARIANTS"]
-__all__ += ["Recipe", "get"]
+__all__ = [
+    "ABLATIONS",
+    "LADDER",
+    "NAIVE",
+    "OWN",
+    "PAPER",
+    "SHARP",
+    "SHARP_ABLATIONS",
+    "VARIANTS",
+    "Recipe",
+    "get",
+]
 
 
 def get(name: str) -> Recipe:

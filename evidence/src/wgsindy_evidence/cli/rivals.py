@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from wgsindy_evidence.cli.commands import (
+from wgsindy_evidence.cli.commands import show_page
+from wgsindy_evidence.cli.console import console, parse_seeds, run, say, show
+from wgsindy_evidence.cli.options import (
+    MethodsOption,
     OutOption,
+    PythonOption,
     QuickOption,
     SeedsOption,
     SystemsOption,
-    show_page,
+    TurnsOption,
 )
-from wgsindy_evidence.cli.console import console, parse_seeds, run, say, show
-
-MethodsOption = Annotated[
-    list[str] | None, typer.Option("--method", help="Only this one; repeat for more.")
-]
-PythonOption = Annotated[
-    list[str] | None,
-    typer.Option("--python", help="Interpreter with the rivals: PATH, or METHOD=PATH for one."),
-]
-TurnsOption = Annotated[
-    int, typer.Option("--jobs", help="Cases at a time; more than one spoils timings.")
-]
 
 
 def bench_speed(

@@ -13,7 +13,7 @@ from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.ours.observation_noise import METHODS
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
-from wgsindy_evidence.summary import median
+from wgsindy_evidence.pages.summary import median
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.ours.uneven import RECIPES, SAMPLINGS, SYSTEMS, uneven_case
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import Content
-from wgsindy_evidence.summary import Index
+from wgsindy_evidence.pages.summary import Index
 
 HEADINGS = (
     *("System", "recipe", "drift: even", "uneven", "ratio"),

@@ -10,8 +10,8 @@ from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.ours.verdicts import LIMITS, Limit, verdict_case
 from wgsindy_evidence.grid import Grid
 from wgsindy_evidence.pages.page import Content
+from wgsindy_evidence.pages.summary import Index
 from wgsindy_evidence.scope import in_scope
-from wgsindy_evidence.summary import Index
 
 SCOPE_HEADINGS = ("System", "axis that it has", "named instead", "fits", "false alarms")
 LIMIT_HEADINGS = ("Limit", "seen with", "its axis", "named instead", "fits", "named")

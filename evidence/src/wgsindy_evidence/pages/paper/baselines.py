@@ -16,7 +16,7 @@ from wgsindy_evidence.experiments.paper.ladder import PAPER_SYSTEMS
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.heatmap import plot_heatmap
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
-from wgsindy_evidence.summary import Index, median
+from wgsindy_evidence.pages.summary import Index, median
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

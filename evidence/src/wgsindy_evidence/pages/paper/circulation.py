@@ -12,7 +12,7 @@ from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
-from wgsindy_evidence.summary import spread
+from wgsindy_evidence.pages.summary import spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

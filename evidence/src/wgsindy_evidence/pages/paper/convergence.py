@@ -13,7 +13,7 @@ from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.paper.convergence import HORIZONS, METHODS, horizon_case
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
-from wgsindy_evidence.summary import Index, median
+from wgsindy_evidence.pages.summary import Index, median
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

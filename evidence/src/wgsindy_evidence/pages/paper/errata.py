@@ -12,7 +12,7 @@ from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.paper.errata import SLIPS, Slip, slip_case
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import Content
-from wgsindy_evidence.summary import Index, median
+from wgsindy_evidence.pages.summary import Index, median
 
 HEADINGS = ("System", "what is changed", "figure", "as in the text", "changed", "published")
 # What each slip shows in: fields of a result; a tensor entry by its name.

@@ -11,7 +11,7 @@ from wgsindy_evidence.experiments.fits import fit_case
 from wgsindy_evidence.experiments.paper.ladder import PAPER_SYSTEMS, RUNGS, Rung
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
-from wgsindy_evidence.summary import Index, Spread, spread
+from wgsindy_evidence.pages.summary import Index, Spread, spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

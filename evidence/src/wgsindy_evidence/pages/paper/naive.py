@@ -13,7 +13,7 @@ from wgsindy_evidence.experiments.fits import fit_case
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.heatmap import plot_heatmap
 from wgsindy_evidence.pages.page import Content
-from wgsindy_evidence.summary import Index, median
+from wgsindy_evidence.pages.summary import Index, median
 
 HEADINGS = ("System", "score", "paper", "drift", "paper", "tensor", "paper", "PSD", "paper")
 COLUMNS = {
