@@ -127,7 +127,8 @@ def figures(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
         for place, item in enumerate(value):
             yield from figures(item, f"{name}[{place}]")
     else:
-        yield name, json.dumps(value)
+        # The sign of a zero is that of a rounding error, and no page shows it.
+        yield name, json.dumps(value + 0.0 if isinstance(value, float) else value)
 
 
 def chosen(names: Sequence[str] | None) -> list[str]:
