@@ -18,6 +18,7 @@ from wgsindy_evidence.peers import comparison
 from wgsindy_evidence.registry import Experiment
 from wgsindy_evidence.restamp import difference, increments, representatives
 from wgsindy_evidence.restamp import restamp as stamped
+from wgsindy_evidence.scope import Scope
 
 SYSTEM = "rotational_ou"
 CASES = [Case("test", SYSTEM, recipe, seed, 1, 10) for recipe in ("a", "b") for seed in range(5)]
@@ -152,7 +153,7 @@ def test_what_measures_time_or_needs_rivals_is_skipped_with_a_sentence(
     monkeypatch.setitem(comparison.RIVALS, "sfi", "numpy")
     found = restamp.repeatable("peers", tmp_path, HERE)
     assert isinstance(found, Experiment)
-    assert [case.recipe for case in found.cases(restamp.Scope())] == ["sharp", "sfi"]
+    assert [case.recipe for case in found.cases(Scope())] == ["sharp", "sfi"]
     assert code_version(found.work) == code_version(comparison.run_case)
 
 

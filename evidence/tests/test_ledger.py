@@ -1,4 +1,4 @@
-"""The master table: from cases to rows."""
+"""The ledger of the master table: medians, gates, terms, and what rows add up to."""
 
 from __future__ import annotations
 
@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wgsindy import zoo
-from wgsindy.errors import UnknownSystemError
-from wgsindy.model.generator import Generator
-from wgsindy.model.tensor import TensorField
 from wgsindy_evidence import ledger
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.errors import CampaignError
-from wgsindy_evidence.experiments.paper import table
 from wgsindy_evidence.pages.paper.table import master_grid, overall_sentences
 
 
@@ -95,41 +89,6 @@ def test_a_system_that_is_not_in_the_paper_has_a_row_without_its_figures() -> No
     assert "| 0.100 | - |" in master_grid([row], "title").markdown()
 
 
-def test_a_half_observed_system_is_refused_with_a_sentence() -> None:
-    with pytest.raises(CampaignError, match=r"only \['x'\] of partial_observation is observed"):
-        table.run_case(Case("table", "partial_observation", "paper", 0, trajectories=2))
-
-
-def test_unknown_systems_are_refused_before_anything_runs() -> None:
-    with pytest.raises(UnknownSystemError, match="no_such_system"):
-        table.table_cases("paper", range(2), ["no_such_system"])
-
-
-def test_a_real_case_has_every_figure() -> None:
-    outcome = table.run_case(Case("table", "correlated_ou", "paper", 0, trajectories=4))
-    assert set(result()) <= set(outcome)
-    assert outcome["psd"] == outcome["psd_far"] == 1.0
-    assert outcome["floor_drift"] < outcome["drift"]
-    assert np.shape(outcome["support"]) == (5, 6)
-    assert outcome == table.run_case(Case("table", "correlated_ou", "paper", 0, 4)) | {
-        key: outcome[key] for key in ("seconds_fit", "seconds_simulate")
-    }
-
-
-def test_far_outside_finds_a_tensor_that_is_only_valid_inside() -> None:
-    truth = zoo.get("rotational_ou").generator
-    states = zoo.get("rotational_ou").simulate(0, trajectories=1).states
-    assert table.psd_far_outside(truth, states) == 1.0
-    # a11 = 1 - x^2 / 25 is positive for |x| < 5 and negative beyond.
-    basis = zoo.get("diag_multiplicative").generator.basis
-    entries = np.zeros((3, len(basis)))
-    entries[:, 0] = [1, 0, 1]
-    entries[0, list(basis.terms).index("x**2")] = -1 / 25
-    field = TensorField("entries", entries, 0.0, np.ones(2))
-    broken = Generator(basis, np.zeros((2, len(basis))), field)
-    assert table.psd_far_outside(broken, states) < 1.0
-
-
 def test_all_rows_of_the_table_count_for_the_gates_and_all_but_two_for_the_floor() -> None:
     rows = ledger.summarise(
         lines("rotational_ou", [0.1])  # twice its floor
@@ -152,11 +111,3 @@ def test_terms_are_counted_against_the_truth() -> None:
     assert summary is not None
     assert summary.terms == ledger.Terms(present=8, found=6, absent=20, false=2)
     assert "6 of 8 true ones found (75.0%), 2 of 20 others" in overall_sentences(summary)[-1]
-
-
-def test_a_real_sharp_case_counts_its_terms() -> None:
-    figures = table.run_case(Case("table", "rotational_ou", "sharp", 0))
-    # Two terms a drift component and two constant variances, of five fields with six terms.
-    assert (figures["terms_present"], figures["terms_absent"]) == (6, 24)
-    assert (figures["terms_found"], figures["terms_false"]) == (6, 0)
-    assert "terms_present" not in table.run_case(Case("table", "rotational_ou", "paper", 0))
