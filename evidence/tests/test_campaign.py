@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from thread_pool import InThreads
 
 from wgsindy.errors import DataError
 from wgsindy_evidence import campaign
@@ -22,13 +22,6 @@ from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.fingerprint import code_version
 
 CASES = [Case("test", "nothing", "paper", seed) for seed in range(4)]
-
-
-class InThreads(ThreadPoolExecutor):
-    """Workers that need not be started: for tests that are not about processes."""
-
-    def __init__(self, jobs: int, **settings: object) -> None:
-        super().__init__(jobs)
 
 
 @pytest.fixture

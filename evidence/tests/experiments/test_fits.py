@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from thread_pool import InThreads
 
 from wgsindy import WGSINDy, zoo
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import RecipeError
 from wgsindy.zoo import scores as metrics
+from wgsindy_evidence import campaign
 from wgsindy_evidence.baselines import fit_gedmd, fit_oracle
 from wgsindy_evidence.campaign import Store, run_campaign
 from wgsindy_evidence.experiments import fits
@@ -77,7 +79,10 @@ def test_each_kind_of_method_takes_its_own_way() -> None:
         drift("guesswork")
 
 
-def test_an_unknown_method_is_a_stored_sentence_and_no_crash(tmp_path: Path) -> None:
+def test_an_unknown_method_is_a_stored_sentence_and_no_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(campaign, "ProcessPoolExecutor", InThreads)
     cases = [
         fits.fit_case("rotational_ou", method, 0, trajectories=1, steps=60)
         for method in ("guesswork", "oracle")

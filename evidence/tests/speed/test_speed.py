@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from wgsindy.passes import engine
 from wgsindy.passes.summary import data_summary
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.grid import Grid
 from wgsindy_evidence.pages.speed import build
 from wgsindy_evidence.speed import (
     cluster,
@@ -29,7 +32,7 @@ from wgsindy_evidence.speed import (
     yardstick,
 )
 from wgsindy_evidence.speed.longpath import BYTES, DRIFT, DT, TENSOR, write_path
-from wgsindy_evidence.speed.stopwatch import Stopwatch
+from wgsindy_evidence.speed.stopwatch import Stopwatch, in_fresh_process
 
 INCREMENTS = 48_000
 KERNEL_MATRIX = 64 * INCREMENTS * 8 / 2**20  # 23 MiB: what a centres x samples matrix would take
@@ -105,47 +108,91 @@ def test_operations_are_those_of_the_matrix_products(data: Trajectories) -> None
     assert machine.limit(profile.Labour(10, 2)) == pytest.approx(16e-9 + 1e-9 + 2e-8)
 
 
-def test_every_measure_gives_what_its_table_shows() -> None:
-    found = {
-        Case("speed", "start", "sharp", 0, options=(("repeats", 1),)): start.measure(1),
-        Case(
-            *("speed", "yardstick", "sharp", 0),
-            options=(("recipe", "sharp"), ("samples", 3200), ("library", "poly2")),
-        ): yardstick.measure("sharp", 3200, "poly2", 1),
-        Case(
-            *("speed", "threads", "sharp", 0), options=(("recipe", "sharp"), ("samples", 20_000))
-        ): threads.measure("sharp", 20_000, 1),
-        Case(
-            *("speed", "profile", "paper", 0), options=(("recipe", "paper"), ("samples", 20_000))
-        ): profile.measure("paper", 20_000),
-        Case(
-            *("speed", "growth", "sharp", 0), options=(("dimension", 3), ("degree", 2))
-        ): growth.measure(3, 2),
-        Case(
-            *("speed", "scale", "sharp", 0),
-            options=(("recipe", "sharp"), ("samples", 20_000), ("threads", 2)),
-        ): scale.measure("sharp", 20_000, 2),
-        Case(
-            *("speed", "cluster", "sharp", 0), options=(("recipe", "sharp"), ("samples", 20_000))
-        ): cluster.measure("sharp", 20_000),
-        Case("speed", "rotational_ou", "sharp", 0): {"seconds_cold": 1.0, "seconds_warm": 0.1},
-    }
-    results = {case.system: result for case, result in found.items()}
-    assert results["start"]["heavy"] == []
-    assert results["start"]["import"] > results["start"]["interpreter"]
-    assert results["growth"]["terms"] == 10
-    assert results["growth"]["fields"] == 9
-    assert results["scale"]["tensor_error"] < 0.1
-    assert 50 < results["scale"]["peak_mib"] < 1000
-    assert set(results["cluster"]) == {"threads", "usual", "kept", "pass"}
-    assert min(results["cluster"].values()) > 0
-    assert sum(row["exponentials"] > 0 for row in results["profile"]["passes"]) >= 3
-    content = build([Line(case, "code", result, None) for case, result in found.items()])
-    kinds = ("scale", "yardstick", "methods", "threads", "cluster", "growth", "start")
-    assert set(content.grids) == {*(f"speed-{kind}" for kind in kinds), "profile-paper"}
+def shown(measure: str, result: dict[str, Any], **options: float | str) -> dict[str, Grid]:
+    """The tables of a page that has this measurement only."""
+    recipe = str(options.get("recipe", "sharp"))
+    case = Case("speed", measure, recipe, 0, options=tuple(options.items()))
+    content = build([Line(case, "code", result, None)])
     for grid in content.grids.values():
+        assert grid.rows
         assert {len(row) for row in grid.rows} == {len(grid.headings)}
-    assert "exponential" in content.sentences["profile"]
+    return content.grids
+
+
+def test_a_start_is_timed_from_nothing() -> None:
+    found = start.measure(1)
+    assert found["heavy"] == []
+    assert min(found[name] for name in ("interpreter", "import", "first_fit")) > 0
+    assert set(shown("start", found, repeats=1)) == {"speed-start"}
+
+
+def test_a_fit_is_timed_beside_its_yardstick() -> None:
+    found = yardstick.measure("sharp", 3200, "poly2", 1)
+    assert min(found.values()) > 0
+    options: dict[str, float | str] = {"recipe": "sharp", "samples": 3200, "library": "poly2"}
+    assert set(shown("yardstick", found, **options)) == {"speed-yardstick"}
+
+
+def test_two_threads_are_timed_beside_what_two_can_do() -> None:
+    found = threads.measure("sharp", 20_000, 1)
+    assert min(found.values()) > 0
+    assert set(shown("threads", found, recipe="sharp", samples=20_000)) == {"speed-threads"}
+
+
+def test_passes_are_timed_beside_what_they_calculate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profile, "in_fresh_process", here)
+    found = profile.measure("paper", 20_000)
+    assert sum(row["exponentials"] > 0 for row in found["passes"]) >= 3
+    options: dict[str, float | str] = {"recipe": "paper", "samples": 20_000}
+    assert set(shown("profile", found, **options)) == {"profile-paper"}
+    case = Case("speed", "profile", "paper", 0, options=tuple(options.items()))
+    assert "exponential" in build([Line(case, "code", found, None)]).sentences["profile"]
+
+
+def test_growth_counts_terms_and_fields(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "in_fresh_process", here)
+    monkeypatch.setattr(growth, "STEPS", 100)
+    found = growth.measure(3, 2)
+    assert (found["terms"], found["fields"], found["increments"]) == (10, 9, 10_000)
+    assert found["added_mib"] > 0
+    assert set(shown("growth", found, dimension=3, degree=2)) == {"speed-growth"}
+
+
+def test_a_file_is_fitted_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scale, "REPEATS", 1)
+    monkeypatch.setattr(scale, "in_fresh_process", afresh_only(scale.fit_file))
+    found = scale.measure("sharp", 20_000, 2)
+    assert found["tensor_error"] < 0.1
+    assert 50 < found["peak_mib"] < 1000
+    options: dict[str, float | str] = {"recipe": "sharp", "samples": 20_000, "threads": 2}
+    assert set(shown("scale", found, **options)) == {"speed-scale"}
+
+
+@pytest.mark.slow
+def test_a_cluster_is_timed_beside_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "in_fresh_process", afresh_only(cluster._on_cluster))
+    found = cluster.measure("sharp", 20_000)
+    assert set(found) == {"threads", "usual", "kept", "pass"}
+    assert min(found.values()) > 0
+    assert set(shown("cluster", found, recipe="sharp", samples=20_000)) == {"speed-cluster"}
+
+
+def test_methods_stand_beside_each_other() -> None:
+    case = Case("speed", "rotational_ou", "sharp", 0)
+    lines = [Line(case, "code", {"seconds_cold": 1.0, "seconds_warm": 0.1}, None)]
+    assert set(build(lines).grids) == {"speed-methods"}
+
+
+def here(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Call it in this process: a fresh one takes seconds to start."""
+    return work(*arguments)
+
+
+def afresh_only(measured: Callable[..., Any]) -> Callable[..., Any]:
+    """Call in a fresh process what needs one, and all else here."""
+    return lambda work, *arguments: (in_fresh_process if work is measured else here)(
+        work, *arguments
+    )
 
 
 def test_without_dask_a_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +214,8 @@ def test_cases_are_what_was_asked_for() -> None:
 
 
 def test_the_command_shows_what_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = next(case for case in speed_cases(quick=True) if case.system == "growth")
+    options = (("recipe", "sharp"), ("samples", 3200), ("library", "poly2"), ("repeats", 1))
+    one = Case("speed", "yardstick", "sharp", 0, options=options)
     monkeypatch.setattr("wgsindy_evidence.speed.speed_cases", lambda rivals, quick: [one])
     monkeypatch.setattr(
         "wgsindy_evidence.peers.comparison.installed", lambda rivals, pythons: ["sfi"]
@@ -177,4 +225,4 @@ def test_the_command_shows_what_is_stored(tmp_path: Path, monkeypatch: pytest.Mo
     assert "poly2" in result.output
     assert "pysindy is not installed" in result.output
     assert (tmp_path / "speed.jsonl").exists()
-    assert (tmp_path / "speed-growth.md").read_text().startswith("| library")
+    assert "poly2" in (tmp_path / "speed-yardstick.md").read_text()

@@ -69,6 +69,7 @@ def test_the_working_model_is_that_of_the_sampling() -> None:
 
 
 @pytest.mark.statistical
+@pytest.mark.slow
 def test_intervals_cover_true_coefficients_and_a_wrong_truth_is_seen() -> None:
     # Over 10 seeds of two systems with 5 to 8 coefficients each, about 130 deviations. If they
     # are standard normal, their mean square is 1 with standard deviation sqrt(2 / n) = 0.12; four

@@ -20,6 +20,7 @@ IN_SCOPE = (
 )
 
 
+@pytest.mark.slow
 def test_systems_in_scope_get_no_axis_that_they_do_not_have() -> None:
     # At most 5 % of the fits may. Two of twelve and more then have probability 0.12, three 0.02,
     # four 0.002: three is the most.
@@ -43,6 +44,7 @@ def test_a_limit_is_called_by_its_name(limit: Limit) -> None:
     assert limit.expected in axes, axes
 
 
+@pytest.mark.slow
 def test_most_limits_are_called_by_their_names() -> None:
     # One seed of each, 13 fits: at a rate of 0.9 fewer than 9 have probability 0.007.
     assert binom.cdf(8, len(LIMITS), 0.9) < 0.01

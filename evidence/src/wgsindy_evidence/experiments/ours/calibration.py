@@ -27,17 +27,16 @@ from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.recipes import Recipe
-from wgsindy_evidence.scope import Scope
+from wgsindy_evidence.scope import Scope, spanned
 
 RECIPE, SEEDS = "sharp", range(1000, 1020)
 
 
 def calibration_cases(scope: Scope) -> list[Case]:
     """Cases of all systems whose truth their library spans."""
-    spanned = [name for name in zoo.names() if zoo.get(name).true_coefficients() is not None]
     return [
         Case("calibration", name, RECIPE, seed)
-        for name in scope.of_systems(spanned)
+        for name in scope.of_systems(spanned())
         for seed in scope.of_seeds(SEEDS)
     ]
 
