@@ -67,7 +67,7 @@ class Row:
 
     @property
     def passes(self) -> bool:
-        """Whether the medians hold the gates."""
+        """Whether the medians pass the accuracy thresholds."""
         return self.failed == 0 and metrics.passes(self.drift, self.tensor, self.psd, self.cosine)
 
     def within_paper(self, quantity: str) -> bool:
@@ -142,8 +142,8 @@ class Overall:
     """What the rows add up to.
 
     Medians over the systems that the paper declares in scope; ``held`` of all ``rows`` of the
-    table hold the gates; ``ratio`` is the geometric mean of error over floor in scope,
-    ``spanned_ratio`` over all rows of the table but those whose truth the library misses by far.
+    table pass the accuracy thresholds; ``ratio`` is the geometric mean of error over floor in
+    scope, ``spanned_ratio`` over all rows of the table but those whose truth the library misses by far.
     """
 
     systems: int

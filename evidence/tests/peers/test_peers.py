@@ -157,7 +157,7 @@ def test_a_missing_package_gets_a_sentence_before_anything_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(comparison.RIVALS, "sfi", "no_such_package")
-    with pytest.raises(CampaignError, match=r"no package no_such_package.*install wgsindy\[bench"):
+    with pytest.raises(CampaignError, match=r"no_such_package.*install wgsindy-evidence\[rivals"):
         comparison.check_interpreters(["paper", "sfi"], HERE)
     with pytest.raises(CampaignError, match="/no/python cannot be run: No such file"):
         comparison.check_interpreters(["sfi"], {"sfi": "/no/python"})
@@ -187,7 +187,8 @@ def test_what_cannot_run_is_refused_before_anything_runs() -> None:
             comparison.peer_cases(["sfi"], range(2), [name])
 
 
-def test_a_fresh_process_gives_what_a_direct_fit_gives() -> None:
+def test_a_fresh_process_gives_what_a_direct_fit_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "OWN_REPEATS", 1)
     case = Case("peers", "correlated_ou", "paper", 3, trajectories=2)
     result = comparison.run_case(case, pythons={})
     system = zoo.get("correlated_ou")

@@ -31,7 +31,7 @@ from wgsindy_evidence.speed import (
     threads,
     yardstick,
 )
-from wgsindy_evidence.speed.longpath import BYTES, DRIFT, DT, TENSOR, write_path
+from wgsindy_evidence.speed.long_trajectory import BYTES, DRIFT, DT, TENSOR, write_trajectory
 from wgsindy_evidence.speed.stopwatch import Stopwatch, in_fresh_process
 
 INCREMENTS = 48_000
@@ -59,7 +59,7 @@ def test_one_huge_chunk_would_be_noticed(
 
 def test_the_long_path_is_the_process_it_says(tmp_path: Path) -> None:
     path = tmp_path / "path.npy"
-    write_path(path, 3_000_000, seed=4)
+    write_trajectory(path, 3_000_000, seed=4)
     x = np.load(path)
     assert path.stat().st_size == pytest.approx(len(x) * BYTES, rel=1e-3)
     before, steps = x[:-1], np.diff(x, axis=0)
@@ -74,12 +74,12 @@ def test_the_long_path_is_the_process_it_says(tmp_path: Path) -> None:
 def test_a_disk_that_is_too_small_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda folder: type("Usage", (), {"free": 10**9}))
     with pytest.raises(CampaignError, match=r"1.6 GB does not fit .* 1.0 GB left"):
-        write_path(tmp_path / "path.npy", 10**8)
+        write_trajectory(tmp_path / "path.npy", 10**8)
 
 
 def test_the_yardsticks_compute_the_library(tmp_path: Path) -> None:
     path = tmp_path / "path.npy"
-    write_path(path, 500)
+    write_trajectory(path, 500)
     assert scale.seconds_to_read(path, scale.plainly) > 0
     states = np.load(path)
     terms = library("poly3").bind(("x", "y")).values(states)

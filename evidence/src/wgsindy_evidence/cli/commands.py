@@ -44,7 +44,7 @@ COMMANDS = {
     "further-seeds": (("further-seeds",), "More seeds where ten leave a question open."),
     "calibration": (("calibration",), "Do the error bars cover, are the probabilities true."),
     "steps": (("steps",), "What a coarse step costs, with and without correction."),
-    "uneven": (("uneven",), "Uneven steps beside even ones, on the same paths."),
+    "uneven": (("uneven",), "Uneven steps beside even ones, of the same trajectories."),
     "verdicts": (("verdicts",), "False alarms of the verdict, and limits called by their names."),
     "datasheets": (("datasheets",), "Lines from which the datasheets are made."),
     "errata": (("errata",), "What each slip of the authors' release does to a figure."),

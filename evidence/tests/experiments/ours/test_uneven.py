@@ -28,7 +28,7 @@ SYSTEM = "rotational_ou"
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_first_and_last_sample_and_the_total_time_are_kept(sampling: str) -> None:
     system = zoo.get(SYSTEM)
-    data, fine = sampled(SYSTEM, sampling, 3), uneven._fine_paths(SYSTEM, 3)
+    data, fine = sampled(SYSTEM, sampling, 3), uneven._fine(SYSTEM, 3)
     assert len(data) == len(fine) == system.trajectories
     for r, (path, behind) in enumerate(zip(data, fine, strict=True)):
         assert np.array_equal(path[0], behind[0])
@@ -44,7 +44,7 @@ def test_even_samples_are_a_step_apart() -> None:
 
 
 def test_both_samplings_are_of_the_same_path() -> None:
-    fine = uneven._fine_paths(SYSTEM, 3)
+    fine = uneven._fine(SYSTEM, 3)
     for sampling in SAMPLINGS:
         data = sampled(SYSTEM, sampling, 3)
         for r, path in enumerate(data):

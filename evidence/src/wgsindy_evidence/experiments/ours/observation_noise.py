@@ -1,4 +1,4 @@
-"""Observation noise: what it does to the tensor, and what the lag-one correction mends."""
+"""Observation noise: what it does to the tensor, and what the lag-one correction puts right."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def run_case(case: Case) -> dict[str, Any]:
 
 def observed(data: Trajectories, kind: str, level: float, seed: int) -> Trajectories:
     """Add independent noise of ``level`` standard deviations of each coordinate."""
-    # A stream of its own: the same seed has already made the paths.
+    # A stream of its own: the same seed has already made the trajectories.
     rng = np.random.default_rng([seed, 1])
     size = level * data.states.std(axis=0)
-    paths = [path + size * _unit_noise(kind, path.shape, rng) for path in data]
-    return Trajectories(paths, data.mean_dt, names=data.names)
+    states = [clean + size * _unit_noise(kind, clean.shape, rng) for clean in data]
+    return Trajectories(states, data.mean_dt, names=data.names)
 
 
 def _unit_noise(kind: str, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:

@@ -1,7 +1,7 @@
 """What a coarse step costs: bias of the Euler working model and of its second-order correction.
 
 Real data are continuous diffusions seen at spacing dt. Each system is sampled coarsely from a fine
-path (exactly, or with 50 substeps), and once as an Euler chain at the same spacing, which the
+simulation (exactly, or with 50 substeps), and once as an Euler chain at the same spacing, which the
 Euler model describes without error.
 """
 
@@ -26,7 +26,7 @@ RECIPES = ("sharp", "sharp-continuous")
 SPACINGS = (0.01, 0.05, 0.1, 0.2)
 SUBSTEPS = 50
 STEPS = 1600
-SEEDS = range(1000, 1002)  # a case takes a quarter of a minute, most of it the fine path
+SEEDS = range(1000, 1002)  # a case takes a quarter of a minute, most of it the fine simulation
 
 
 def step_cases(scope: Scope) -> list[Case]:
@@ -42,7 +42,7 @@ def step_cases(scope: Scope) -> list[Case]:
 
 
 def sampled(name: str, kind: str, dt: float, seed: int) -> Trajectories:
-    """Simulate a system at spacing ``dt``, from a fine path or as an Euler chain."""
+    """Simulate a system at spacing ``dt``, from a fine simulation or as an Euler chain."""
     system = zoo.get(name)
     return replace(system, dt=dt, steps=STEPS, scheme=_scheme(system, kind)).simulate(seed)
 

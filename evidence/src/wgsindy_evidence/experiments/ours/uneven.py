@@ -1,4 +1,4 @@
-"""Uneven steps: the same paths seen at even times and at times with gamma-distributed steps.
+"""Uneven steps: the same trajectories seen at even times and at times with gamma-distributed steps.
 
 Both see the same total time and, on average, as many samples. What differs is the spacing.
 """
@@ -29,7 +29,7 @@ SYSTEMS = (
 SEEDS = range(1000, 1040)
 RECIPES, PAPER_SEEDS = ("sharp", "paper"), REPORTING_SEEDS
 SAMPLINGS = ("even", "uneven")
-FINE = 20  # steps of the path within a mean step of the samples
+FINE = 20  # steps of the simulation within a mean step of the samples
 SHAPE = 2.0  # of the gamma distribution: steps vary by 71 % of their mean
 
 
@@ -50,22 +50,22 @@ def uneven_case(system: str, recipe: str, seed: int, sampling: str) -> Case:
 
 
 @lru_cache(maxsize=1)
-def _fine_paths(name: str, seed: int) -> Trajectories:
-    """The path behind the samples; the cases of a seed come one after the other."""
+def _fine(name: str, seed: int) -> Trajectories:
+    """The trajectories behind the samples; the cases of a seed come one after the other."""
     system = zoo.get(name)
     return replace(system, dt=system.dt / FINE, steps=system.steps * FINE).simulate(seed)
 
 
 def sampled(name: str, sampling: str, seed: int) -> Trajectories:
-    """Take samples of the fine paths, as often on average either way."""
-    fine = _fine_paths(name, seed)
-    rng = np.random.default_rng([seed, 2])  # the paths have had streams 0 and 1
-    paths, times = [], []
-    for path in fine:
-        taken = _places(len(path), sampling, rng)
-        paths.append(path[taken])
+    """Take samples of the fine trajectories, as often on average either way."""
+    fine = _fine(name, seed)
+    rng = np.random.default_rng([seed, 2])  # the simulation has had streams 0 and 1
+    states, times = [], []
+    for trajectory in fine:
+        taken = _places(len(trajectory), sampling, rng)
+        states.append(trajectory[taken])
         times.append(taken * fine.mean_dt)
-    return Trajectories(paths, times=times, names=fine.names)
+    return Trajectories(states, times=times, names=fine.names)
 
 
 def _places(length: int, sampling: str, rng: np.random.Generator) -> IntArray:
@@ -83,6 +83,6 @@ def run_case(case: Case) -> dict[str, Any]:
     data = sampled(case.system, case.settings["sampling"], case.seed)
     estimate, _ = fits.fit(system, data, case)
     scores = metrics.compare(
-        estimate, system.generator, _fine_paths(case.system, case.seed).states, scored=system.scored
+        estimate, system.generator, _fine(case.system, case.seed).states, scored=system.scored
     )
     return {"drift": scores.drift, "tensor": scores.tensor, "samples": data.n_increments}

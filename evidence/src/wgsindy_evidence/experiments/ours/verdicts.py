@@ -1,7 +1,7 @@
 """Verdicts: how often nothing is made into a limit, and a limit called by its name.
 
-Systems that the paper declares recoverable must not get an axis that they do not have. Each limit
-must get its own.
+Systems that the paper declares recoverable must not be given a limitation that they do not
+have. Each limit must get its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SEEDS_IN_SCOPE = 5
 
 
 class Limit(NamedTuple):
-    """A limit and the axis that must be named; the system's own axis unless given."""
+    """A limit and the limitation that must be named; the system's own unless given."""
 
     system: str
     options: tuple[tuple[str, str | float], ...] = ()
@@ -29,7 +29,7 @@ class Limit(NamedTuple):
 
     @property
     def expected(self) -> Limitation:
-        """The axis that must be named."""
+        """The limitation that must be named."""
         return self.limitation or zoo.get(self.system).limitation
 
 

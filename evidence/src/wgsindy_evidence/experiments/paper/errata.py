@@ -58,18 +58,16 @@ def half_kicks(system: System, case: Case) -> Trajectories:
 
 
 def padded(system: System, case: Case) -> Trajectories:
-    """Short paths drawn out to full length by repeating their last point."""
+    """Short trajectories drawn out to full length by repeating their last point."""
     data = fits.simulate(case, system)
-    paths = [
-        np.vstack([path, np.repeat(path[-1:], PADDED_ROWS - len(path), axis=0)]) for path in data
-    ]
-    return Trajectories(paths, data.mean_dt, names=data.names)
+    states = [np.vstack([x, np.repeat(x[-1:], PADDED_ROWS - len(x), axis=0)]) for x in data]
+    return Trajectories(states, data.mean_dt, names=data.names)
 
 
 def other_units(system: System, case: Case) -> Trajectories:
     """The same rates in tenths of a percent: an answer must not depend on it."""
     data = fits.simulate(case, system)
-    return Trajectories([RELEASE_UNITS * path for path in data], data.mean_dt, names=data.names)
+    return Trajectories([RELEASE_UNITS * states for states in data], data.mean_dt, names=data.names)
 
 
 def shrunk_in_raw_units(estimate: Generator) -> Generator:

@@ -1,4 +1,4 @@
-"""A path of any length on disk, written a block at a time: dX = A X dt + S dW in two dimensions."""
+"""A trajectory of any length on disk, a block at a time: dX = A X dt + S dW in two dimensions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLOCK = 2**20
 BYTES = 16  # a sample
 
 
-def write_path(path: Path, samples: int, seed: int = 0) -> None:
+def write_trajectory(path: Path, samples: int, seed: int = 0) -> None:
     """Write ``(samples, 2)`` float64 as NPY, by exact transitions.
 
     In the eigenbasis of the drift they are two scalar recursions.
