@@ -13,12 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from thread_pool import InThreads
 
-import wgsindy
-from wgsindy.errors import CampaignError, DataError
-from wgsindy_evidence.campaign import Case, Line, Store, code_version, rounded, run_campaign
+from wgsindy.errors import DataError
+from wgsindy_evidence import campaign
+from wgsindy_evidence.campaign import Case, Line, Store, rounded, run_campaign
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.fingerprint import code_version
 
 CASES = [Case("test", "nothing", "paper", seed) for seed in range(4)]
+
+
+@pytest.fixture
+def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "ProcessPoolExecutor", InThreads)
 
 
 def square(case: Case) -> dict[str, Any]:
@@ -51,21 +59,24 @@ def test_results_come_back_in_the_order_of_the_cases(tmp_path: Path) -> None:
     assert [line.result for line in lines] == [{"square": s**2} for s in range(4)]
 
 
+@pytest.mark.usefixtures("in_threads")
 def test_a_finished_campaign_runs_nothing_again(tmp_path: Path) -> None:
     store = Store(tmp_path / "r.jsonl")
     first = run_campaign(CASES, square, store)
     assert run_campaign(CASES, forbidden, store) == first
 
 
+@pytest.mark.usefixtures("in_threads")
 def test_lines_of_other_code_do_not_count(tmp_path: Path) -> None:
     store = Store(tmp_path / "r.jsonl")
     for case in CASES:
         store.append(Line(case, "0.0.0+other", {"square": -1}, None))
     lines = run_campaign(CASES, square, store)
-    assert all(line.code == code_version() for line in lines)
+    assert all(line.code == code_version(square) for line in lines)
     assert [line.result for line in lines] == [{"square": s**2} for s in range(4)]
 
 
+@pytest.mark.usefixtures("in_threads")
 def test_a_case_that_fails_is_stored_with_its_sentence_and_tried_again(tmp_path: Path) -> None:
     store = Store(tmp_path / "r.jsonl")
     lines = run_campaign(CASES, square_unless_two, store)
@@ -76,10 +87,10 @@ def test_a_case_that_fails_is_stored_with_its_sentence_and_tried_again(tmp_path:
 
 def test_a_line_cut_short_is_passed_over_and_does_not_spoil_the_next(tmp_path: Path) -> None:
     store = Store(tmp_path / "r.jsonl")
-    store.append(Line(CASES[0], code_version(), {"square": 0}, None))
+    store.append(Line(CASES[0], code_version(square), {"square": 0}, None))
     whole = store.path.read_bytes()
     store.path.write_bytes(whole + whole[: len(whole) // 2])
-    store.append(Line(CASES[1], code_version(), {"square": 1}, None))
+    store.append(Line(CASES[1], code_version(square), {"square": 1}, None))
     assert [line.case.seed for line in store.lines()] == [0, 1]
 
 
@@ -128,7 +139,7 @@ def test_options_survive_the_file_and_tell_cases_apart(tmp_path: Path) -> None:
         for level in (0.05, 0.1)
     ]
     for number, case in enumerate(cases):
-        store.append(Line(case, code_version(), {"number": number}, None))
+        store.append(Line(case, code_version(square), {"number": number}, None))
     assert [line.case for line in store.lines()] == cases
     assert run_campaign(cases, forbidden, store)[1].result == {"number": 1}
 
@@ -172,6 +183,7 @@ def test_numbers_are_kept_to_six_digits() -> None:
     assert (found["c"], found["d"]) == ("text", None)
 
 
+@pytest.mark.usefixtures("in_threads")  # what is left to do; what is killed has processes
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a matter of POSIX systems")
 def test_kill_9_loses_only_the_cases_under_way(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
@@ -193,6 +205,7 @@ def test_kill_9_loses_only_the_cases_under_way(tmp_path: Path) -> None:
     assert [line.result for line in lines] == [{"square": s**2} for s in range(12)]
 
 
+@pytest.mark.usefixtures("in_threads")
 def test_progress_counts_up_to_the_total(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     run_campaign(
@@ -206,29 +219,22 @@ def test_no_jobs_is_refused(tmp_path: Path) -> None:
         run_campaign(CASES, square, Store(tmp_path / "r.jsonl"), jobs=0)
 
 
-def test_the_code_version_changes_with_the_code_but_not_with_the_display(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = tmp_path / "wgsindy"
-    (package / "display").mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    (package / "display" / "fields.py").write_text("a = 1")
-    (package / "tensor.py").write_text("a = 1")
-    monkeypatch.setattr(wgsindy, "__file__", str(package / "__init__.py"))
-
-    def version() -> str:
-        return code_version.__wrapped__()
-
-    first = version()
-    (package / "display" / "fields.py").write_text("a = 2")
-    assert version() == first
-    (package / "tensor.py").write_text("a = 2")
-    assert version() != first
+def test_a_stamp_is_rewritten_for_the_cases_asked_for_and_the_rest_stays(tmp_path: Path) -> None:
+    store = Store(tmp_path / "r.jsonl")
+    for case in CASES:
+        store.append(Line(case, "old", {"square": float("nan"), "list": [1.25, None]}, None))
+    store.append(Line(CASES[1], "old", None, "DataError: no."))
+    before = store.path.read_text().splitlines()
+    store.restamp(CASES[:2], "new")
+    after = store.path.read_text().splitlines()
+    assert after[:2] == [text.replace('"old"', '"new"') for text in before[:2]]
+    assert after[2:] == before[2:]  # other cases, and what failed
 
 
+@pytest.mark.usefixtures("in_threads")
 def test_each_line_is_one_json_object(tmp_path: Path) -> None:
     store = Store(tmp_path / "r.jsonl")
     run_campaign(CASES, square, store)
     content = [json.loads(text) for text in store.path.read_text().splitlines()]
     assert sorted(item["case"]["seed"] for item in content) == [0, 1, 2, 3]
-    assert {item["code"] for item in content} == {code_version()}
+    assert {item["code"] for item in content} == {code_version(square)}

@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from wgsindy import cli
-from wgsindy.errors import CampaignError
 from wgsindy.report.style import SETTINGS, page_style
 from wgsindy_evidence import documents
 from wgsindy_evidence.campaign import Case, Line, Store
+from wgsindy_evidence.cli import bench
 from wgsindy_evidence.documents import (
     as_png,
     built_pages,
@@ -26,10 +25,11 @@ from wgsindy_evidence.documents import (
     source_of,
     write_changed,
 )
-from wgsindy_evidence.experiments.ladder import RUNGS
-from wgsindy_evidence.experiments.registry import EXPERIMENTS
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.experiments.paper.ladder import RUNGS
 from wgsindy_evidence.grid import Grid
 from wgsindy_evidence.pages import PAGES, Content
+from wgsindy_evidence.registry import EXPERIMENTS
 from wgsindy_evidence.scope import Scope
 
 HERE = Path("some/page.md")
@@ -132,8 +132,8 @@ def test_missing_lines_of_rivals_are_refused_with_their_own_command(
 
 
 def test_the_command_of_the_sentence_exists() -> None:
-    names = {command.name for command in cli.bench.registered_commands}  # type: ignore[attr-defined]
-    assert {"all", "report", "peers", "match"} <= names
+    names = {command.name for command in bench.registered_commands}
+    assert {"all", "report", "restamp", "compact", "peers", "match", "speed"} <= names
 
 
 def test_the_latest_line_of_a_case_counts(tmp_path: Path) -> None:

@@ -39,10 +39,6 @@ class SimulationError(WgsindyError):
     """A simulation cannot be carried out, or left the range of finite numbers."""
 
 
-class CampaignError(WgsindyError):
-    """A benchmark campaign was asked for something it cannot run."""
-
-
 class EngineError(WgsindyError):
     """Passes cannot run where they were asked to: no engine, no scheduler, no workers."""
 

@@ -8,9 +8,9 @@ import matplotlib.image
 import pytest
 
 from wgsindy import Generator, cli
-from wgsindy.errors import CampaignError
 from wgsindy_evidence.campaign import Case, Line, Store
 from wgsindy_evidence.cli.console import parse_seeds
+from wgsindy_evidence.errors import CampaignError
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:

@@ -34,7 +34,7 @@ from wgsindy.passes.dask_cluster import SHARES, Cluster, as_engine
 from wgsindy.passes.engine import SERIAL, Pass, Threads, reduce, reporting_progress
 from wgsindy.passes.summary import MomentPass
 from wgsindy_evidence.campaign import Case, Store, rounded, run_campaign
-from wgsindy_evidence.experiments import table
+from wgsindy_evidence.experiments.paper import table
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="workers are killed")
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import MISSING, dataclass, fields
-from functools import cache, partial
+from functools import partial
 from multiprocessing.connection import wait as wait_for_any
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
-import wgsindy
-from wgsindy.errors import CampaignError, WgsindyError
+from wgsindy.errors import WgsindyError
 from wgsindy.files import write_atomically
 from wgsindy.passes.dask_client import completed
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.fingerprint import code_version
 
 DIGITS = 6
 
@@ -73,22 +73,6 @@ Work = Callable[[Case], dict[str, Any]]
 Progress = Callable[[int, int], None]
 
 
-@cache
-def code_version() -> str:
-    """Release and a digest of everything that can change a result.
-
-    How results are shown (display, command line) is left out, so that a new figure does not make
-    old lines stale.
-    """
-    root = Path(wgsindy.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        relative = path.relative_to(root).as_posix()
-        if not relative.startswith(("report/", "cli/")):
-            digest.update(relative.encode() + b"\0" + path.read_bytes())
-    return f"{wgsindy.__version__}+{digest.hexdigest()[:12]}"
-
-
 class Store:
     """A file of JSON lines. Only whole lines count, so a kill at any moment does no harm."""
 
@@ -126,6 +110,14 @@ class Store:
             file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
+
+    def restamp(self, cases: Collection[Case], code: str) -> None:
+        """Write another version of the code to the lines of some cases; all others stay."""
+        lines = [
+            line._replace(code=code) if line.case in cases and line.error is None else line
+            for line in self.lines()
+        ]
+        write_atomically(self.path, "".join(map(_as_text, lines)))
 
     def compact(self) -> None:
         """Keep the last line of each case only, sorted, so that a version of it is small."""
@@ -167,11 +159,11 @@ def run_campaign(
     if jobs < 1:
         raise CampaignError(f"jobs must be at least 1, got {jobs}.")
     store.path.parent.mkdir(parents=True, exist_ok=True)
-    wanted = dict.fromkeys(cases)
+    wanted, code = dict.fromkeys(cases), code_version(work)
     lines = {
         line.case: line
         for line in store.lines()
-        if line.case in wanted and line.code == code_version() and line.error is None
+        if line.case in wanted and line.code == code and line.error is None
     }
     todo = [case for case in wanted if case not in lines]
     report = progress or (lambda done, total: None)
@@ -191,7 +183,8 @@ def _finished(todo: Sequence[Case], work: Work, jobs: int) -> Iterable[Line]:
     # Spawned workers start clean: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare_worker) as pool:
-        waiting: set[Future[Line]] = {pool.submit(_run, work, case) for case in todo}
+        code = code_version(work)  # here, once: it takes a second
+        waiting: set[Future[Line]] = {pool.submit(_run, work, case, code) for case in todo}
         try:
             while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -206,28 +199,34 @@ def _on_cluster(todo: Sequence[Case], work: Work, client: Any) -> Iterable[Line]
     """Yield lines as tasks are done; the case of a worker that dies is run again, elsewhere."""
     from distributed import KilledWorker
 
-    futures = client.map(partial(_run_alone, work), todo, pure=False)
+    code = code_version(work)
+    futures = client.map(partial(_run_on_worker, work), todo, pure=False)
     case_of = {future.key: case for future, case in zip(futures, todo, strict=True)}
     for future in completed(client, futures):
         try:
             line: Line = future.result()
         except KilledWorker as error:
             reason = f"took down {error.allowed_failures + 1} workers, one after the other."
-            line = Line(case_of[future.key], code_version(), None, f"CampaignError: {reason}")
-        if line.code != code_version():
+            line = Line(case_of[future.key], code, None, f"CampaignError: {reason}")
+        if line.code != code:
             raise CampaignError(
-                f"workers run wgsindy {line.code}, this program is {code_version()}; install the "
-                "same code everywhere."
+                f"workers run wgsindy {line.code}, this program is {code}; install the same code "
+                "everywhere."
             )
         yield line
 
 
-def _run_alone(work: Work, case: Case) -> Line:
-    """Run a case with one thread; a worker may serve others, so the limit ends with the case."""
+def _run_on_worker(work: Work, case: Case) -> Line:
+    """Run a case, signed by the code that the worker has."""
+    return run_alone(work, case, code_version(work))
+
+
+def run_alone(work: Work, case: Case, code: str) -> Line:
+    """Run a case with one thread; the process may serve others, so the limit ends with the case."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
-        return _run(work, case)
+        return _run(work, case, code)
 
 
 def _prepare_worker() -> None:
@@ -253,8 +252,8 @@ def one_thread() -> None:
     threadpool_limits(1)
 
 
-def _run(work: Work, case: Case) -> Line:
+def _run(work: Work, case: Case, code: str) -> Line:
     try:
-        return Line(case, code_version(), rounded(work(case)), None)
+        return Line(case, code, rounded(work(case)), None)
     except WgsindyError as error:
-        return Line(case, code_version(), None, f"{type(error).__name__}: {error}")
+        return Line(case, code, None, f"{type(error).__name__}: {error}")

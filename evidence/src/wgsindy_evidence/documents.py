@@ -19,13 +19,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wgsindy.errors import CampaignError
 from wgsindy.files import write_atomically
 from wgsindy.report.style import page_style
 from wgsindy_evidence.campaign import Line, Store
 from wgsindy_evidence.datasheets import datasheet, index_of
-from wgsindy_evidence.experiments.registry import EXPERIMENTS
+from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.pages import PAGES
+from wgsindy_evidence.registry import EXPERIMENTS
 from wgsindy_evidence.scope import Scope
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from wgsindy import zoo
-from wgsindy.errors import CampaignError
+from wgsindy_evidence.errors import CampaignError
 
 # Figures are reported on these; choices are made on others.
 REPORTING_SEEDS = range(1000, 1010)
@@ -45,6 +46,13 @@ class Scope:
         return self.systems
 
 
-def in_scope() -> list[str]:
+@cache
+def in_scope() -> tuple[str, ...]:
     """Systems that the paper declares recoverable."""
-    return [name for name in zoo.names() if zoo.get(name).in_scope]
+    return tuple(name for name in zoo.names() if zoo.get(name).in_scope)
+
+
+@cache
+def spanned() -> tuple[str, ...]:
+    """Systems whose truth is a formula of their library."""
+    return tuple(name for name in zoo.names() if zoo.get(name).true_coefficients() is not None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.source import Block
+from wgsindy.data.source import Block, Source
 from wgsindy.data.stream import Stream
 from wgsindy.errors import DataError
 from wgsindy.files.columns.naming import state_names

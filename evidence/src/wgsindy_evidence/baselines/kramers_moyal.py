@@ -18,9 +18,9 @@ from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import reduce
 from wgsindy.passes.summary import DataSummary
-from wgsindy.recipes import PAPER
 from wgsindy.terms.library import Library
 from wgsindy_evidence.baselines.regression import fit_targets, pose
+from wgsindy_evidence.recipes import PAPER
 
 SAMPLES_PER_CELL = 50  # on average over the grid; those in the middle of the data hold more
 MOST_CELLS = 2**14

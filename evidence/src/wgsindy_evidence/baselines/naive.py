@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimator import WGSINDy
 from wgsindy.model.generator import Generator
-from wgsindy.recipes import NAIVE
 from wgsindy.terms.library import Library
+from wgsindy_evidence.recipes import NAIVE
 
 
 def fit_naive(

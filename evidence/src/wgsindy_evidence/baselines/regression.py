@@ -20,10 +20,10 @@ from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
 from wgsindy.passes.summary import DataSummary, data_summary, warn_of_samples
-from wgsindy.recipes import PAPER
 from wgsindy.terms.basis import Basis
 from wgsindy.terms.library import Library
 from wgsindy.terms.library import library as library_of
+from wgsindy_evidence.recipes import PAPER
 
 
 @dataclass(frozen=True)

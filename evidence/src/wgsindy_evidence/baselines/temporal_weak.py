@@ -26,9 +26,9 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
-from wgsindy.recipes import PAPER
 from wgsindy.terms.library import Library
 from wgsindy_evidence.baselines.regression import Problem, add_rows, fit_targets, pose
+from wgsindy_evidence.recipes import PAPER
 
 STEPS = 64  # of a window
 OVERLAP = 2  # windows over each sample

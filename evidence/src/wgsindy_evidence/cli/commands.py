@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wgsindy.cli.console import say
-from wgsindy.errors import CampaignError
-from wgsindy_evidence.cli.console import parse_seeds, run, show
+from wgsindy_evidence.cli.console import parse_seeds, run, say, show
+from wgsindy_evidence.cli.options import (
+    JobsOption,
+    OutOption,
+    OwnSeedsOption,
+    QuickOption,
+    RecipeOption,
+    SchedulerOption,
+    SeedsOption,
+    SystemsOption,
+)
 
 if TYPE_CHECKING:
     from wgsindy_evidence.campaign import Line
@@ -19,22 +27,6 @@ if TYPE_CHECKING:
     from wgsindy_evidence.scope import Scope
 
 bench = typer.Typer(help="Benchmarks on systems whose equations are known.", no_args_is_help=True)
-
-OutOption = Annotated[Path, typer.Option("--out", help="Folder for results.")]
-RecipeOption = Annotated[str, typer.Option(help="Recipe of the fit.")]
-SeedsOption = Annotated[str, typer.Option(help="Seeds as FIRST:LAST, last one excluded.")]
-OwnSeedsOption = Annotated[
-    str | None, typer.Option("--seeds", help="Seeds as FIRST:LAST instead of the usual ones.")
-]
-SystemsOption = Annotated[
-    list[str] | None, typer.Option("--system", help="Only this one; repeat for more.")
-]
-JobsOption = Annotated[int, typer.Option(help="Cases at a time.")]
-SchedulerOption = Annotated[
-    str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="Run cases on a Dask cluster instead."),
-]
-QuickOption = Annotated[bool, typer.Option("--quick", help="Two seeds, few systems: a look.")]
 
 # Command -> the experiments that it runs, and what it is about.
 COMMANDS = {
@@ -52,7 +44,7 @@ COMMANDS = {
     "further-seeds": (("further-seeds",), "More seeds where ten leave a question open."),
     "calibration": (("calibration",), "Do the error bars cover, are the probabilities true."),
     "steps": (("steps",), "What a coarse step costs, with and without correction."),
-    "uneven": (("uneven",), "Uneven steps beside even ones, on the same paths."),
+    "uneven": (("uneven",), "Uneven steps beside even ones, of the same trajectories."),
     "verdicts": (("verdicts",), "False alarms of the verdict, and limits called by their names."),
     "datasheets": (("datasheets",), "Lines from which the datasheets are made."),
     "errata": (("errata",), "What each slip of the authors' release does to a figure."),
@@ -82,7 +74,7 @@ for _name, (_experiments, _about) in COMMANDS.items():
 
 def having(experiments: Sequence[str], systems: Sequence[str] | None) -> list[str]:
     """Those of several experiments that use all the systems asked for; all, if none does."""
-    from wgsindy_evidence.experiments.registry import EXPERIMENTS
+    from wgsindy_evidence.registry import EXPERIMENTS
     from wgsindy_evidence.scope import Scope
 
     used = {
@@ -95,8 +87,8 @@ def run_experiment(
     name: str, scope: Scope, jobs: int, out: Path, scheduler: str | None = None
 ) -> None:
     """Run what is missing of an experiment, print its tables, write tables and figures."""
-    from wgsindy_evidence.experiments.registry import EXPERIMENTS
     from wgsindy_evidence.pages import PAGES
+    from wgsindy_evidence.registry import EXPERIMENTS
 
     experiment = EXPERIMENTS[name]
     cases = experiment.cases(scope)
@@ -138,59 +130,13 @@ def bench_all(
 
     Example: `wgsindy bench all --quick --out /tmp/look`
     """
-    from wgsindy_evidence.experiments.registry import EXPERIMENTS
+    from wgsindy_evidence.registry import EXPERIMENTS
     from wgsindy_evidence.scope import Scope
 
     started = time.perf_counter()
     for name in EXPERIMENTS:
         run_experiment(name, Scope(quick=quick), jobs, out, scheduler)
     say(f"All of it in {(time.perf_counter() - started) / 60:.1f} minutes.")
-
-
-@bench.command("report")
-def bench_report(
-    results: Annotated[Path, typer.Option(help="Folder of the stored lines.")] = Path(
-        "benchmarks/results"
-    ),
-    root: Annotated[Path, typer.Option(help="Folder of README.md and docs/.")] = Path("."),
-    check: Annotated[bool, typer.Option("--check", help="Fail if anything would change.")] = False,
-) -> None:
-    """Rebuild every table, figure and datasheet of the documents from stored lines.
-
-    Example: `wgsindy bench report --check`
-    """
-    from wgsindy_evidence.documents import built, comparable, differing, write_changed
-
-    docs = root / "docs"
-    texts = [root / "README.md", *sorted(docs.glob("*.md")), *sorted(docs.glob("evidence/*.md"))]
-    files = built(results, docs, texts)
-    changed = differing(comparable(files, docs)) if check else write_changed(files)
-    for path in changed:
-        say(f"{'differs' if check else 'wrote'}: {path}")
-    if check and changed:
-        raise CampaignError(
-            f"{len(changed)} files differ from what the lines in {results} say; run "
-            "`wgsindy bench report` and look at the changes."
-        )
-    say(f"{len(files)} documents, figures and datasheets; {len(changed)} changed.")
-
-
-@bench.command("compact")
-def bench_compact(
-    results: Annotated[Path, typer.Option(help="Folder of the stored lines.")] = Path(
-        "benchmarks/results"
-    ),
-) -> None:
-    """Keep the last line of each case only, in a fixed order; not while a campaign writes.
-
-    Example: `wgsindy bench compact --results results`
-    """
-    from wgsindy_evidence.campaign import Store
-
-    for path in sorted(results.glob("*.jsonl")):
-        before = path.stat().st_size
-        Store(path).compact()
-        say(f"{path}: {before / 1e6:.2f} MB -> {path.stat().st_size / 1e6:.2f} MB")
 
 
 @bench.command("table")
@@ -207,9 +153,9 @@ def bench_table(
 
     Example: `wgsindy bench table --system rotational_ou --seeds 0:3`
     """
-    from wgsindy import recipes
-    from wgsindy_evidence.experiments import table
-    from wgsindy_evidence.pages.table import build
+    from wgsindy_evidence import recipes
+    from wgsindy_evidence.experiments.paper import table
+    from wgsindy_evidence.pages.paper.table import build
 
     name = recipes.get(recipe).name
     cases = table.table_cases(name, parse_seeds(seeds), systems, trajectories)

@@ -16,14 +16,20 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from wgsindy.cli.console import console
-from wgsindy.errors import CampaignError
+from wgsindy_evidence.errors import CampaignError
 
 if TYPE_CHECKING:
     from wgsindy_evidence.campaign import Case, Line, Work
     from wgsindy_evidence.grid import Grid
 
+# Not the console of wgsindy.cli: importing that loads this package, as one of its commands.
+console = Console()
 WIDE = 140  # columns of figures are not for wrapping: on a narrow terminal let lines run over
+
+
+def say(text: str) -> None:
+    """Print a sentence."""
+    console.print(text, highlight=False, markup=False)
 
 
 def show(*grids: Grid) -> None:

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from wgsindy.cli.console import console, say
-from wgsindy_evidence.cli.commands import (
+from wgsindy_evidence.cli.commands import show_page
+from wgsindy_evidence.cli.console import console, parse_seeds, run, say, show
+from wgsindy_evidence.cli.options import (
+    MethodsOption,
     OutOption,
+    PythonOption,
     QuickOption,
     SeedsOption,
     SystemsOption,
-    show_page,
+    TurnsOption,
 )
-from wgsindy_evidence.cli.console import parse_seeds, run, show
-
-MethodsOption = Annotated[
-    list[str] | None, typer.Option("--method", help="Only this one; repeat for more.")
-]
-PythonOption = Annotated[
-    list[str] | None,
-    typer.Option("--python", help="Interpreter with the rivals: PATH, or METHOD=PATH for one."),
-]
-TurnsOption = Annotated[
-    int, typer.Option("--jobs", help="Cases at a time; more than one spoils timings.")
-]
 
 
 def bench_speed(
@@ -43,11 +33,11 @@ def bench_speed(
     Example: `wgsindy bench speed --quick`
     """
     from wgsindy_evidence import speed
-    from wgsindy_evidence.experiments import peers
     from wgsindy_evidence.pages.speed import build
+    from wgsindy_evidence.peers import comparison
 
-    pythons = peers.interpreters(python or [])
-    rivals = peers.installed(speed.RIVALS, pythons)
+    pythons = comparison.interpreters(python or [])
+    rivals = comparison.installed(speed.RIVALS, pythons)
     work = partial(speed.run_case, pythons=pythons)
     cases = speed.speed_cases(rivals, quick=quick)
     lines = run("speed", cases, work, out / "speed.jsonl", jobs=1)
@@ -66,20 +56,20 @@ def bench_peers(
 ) -> None:
     """Fit identical trajectories with this package and its rivals; compare errors and time.
 
-    Rivals: sfi, pydaddy, pysindy (extra `bench`). Goes on where it was stopped.
+    Rivals: sfi, pydaddy, pysindy (extra `rivals` of this package). Goes on where it was stopped.
 
     Example: `wgsindy bench peers --python ~/peers/bin/python --seeds 0:2`
     """
     from wgsindy.files import write_atomically
-    from wgsindy_evidence.experiments import peers
-    from wgsindy_evidence.experiments.standings import summarise
-    from wgsindy_evidence.pages.tables import peers_grids, peers_markdown
+    from wgsindy_evidence.pages.peers import peers_grids, peers_markdown
+    from wgsindy_evidence.peers import comparison
+    from wgsindy_evidence.peers.standings import summarise
 
-    chosen = methods or list(peers.METHODS)
-    pythons = peers.interpreters(python or [])
-    cases = peers.peer_cases(chosen, parse_seeds(seeds), systems)
-    peers.check_interpreters(chosen, pythons)
-    work = partial(peers.run_case, pythons=pythons)
+    chosen = methods or list(comparison.METHODS)
+    pythons = comparison.interpreters(python or [])
+    cases = comparison.peer_cases(chosen, parse_seeds(seeds), systems)
+    comparison.check_interpreters(chosen, pythons)
+    work = partial(comparison.run_case, pythons=pythons)
     lines = run("peers", cases, work, out / "peers.jsonl", jobs)
     summary = summarise(lines, chosen[0])
     show(*reversed(peers_grids(summary, f"Rivals by system, seeds {seeds}")))
@@ -102,14 +92,13 @@ def bench_match(
     """
     from wgsindy.files import write_atomically
     from wgsindy.report.style import save_picture
-    from wgsindy_evidence.experiments import match, peers
-    from wgsindy_evidence.pages.curves import plot_match
-    from wgsindy_evidence.pages.tables import match_grid
+    from wgsindy_evidence.pages.peers import match_grid, plot_match
+    from wgsindy_evidence.peers import comparison, match
 
     chosen = methods or list(match.METHODS)
-    pythons = peers.interpreters(python or [])
+    pythons = comparison.interpreters(python or [])
     cases = match.match_cases(chosen, parse_seeds(seeds), systems)
-    peers.check_interpreters(chosen, pythons)
+    comparison.check_interpreters(chosen, pythons)
     work = partial(match.run_case, pythons=pythons)
     curves = match.summarise(run("match", cases, work, out / "match.jsonl", jobs))
     grid = match_grid(curves, f"Share of exact matches of the drift's terms, seeds {seeds}")

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.errors import CampaignError
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
-from wgsindy.recipes import PAPER, SHARP
 from wgsindy.report.figures.fields import Viewport, plot_fields
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
@@ -24,8 +22,10 @@ from wgsindy_evidence.datasheets.terms import (
     unspanned_fields,
     written_equations,
 )
+from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.grid import Grid
 from wgsindy_evidence.pages.page import COLUMN_WIDTH
+from wgsindy_evidence.recipes import PAPER, SHARP
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isnan
 
-from wgsindy.recipes import PAPER, SHARP
 from wgsindy.zoo import System
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.experiments.table import Row, summarise
 from wgsindy_evidence.grid import Grid, number
+from wgsindy_evidence.ledger import Row, summarise
+from wgsindy_evidence.recipes import PAPER, SHARP
 
 
 def metrics_grid(system: System, table: Sequence[Line]) -> Grid:

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from wgsindy import recipes, zoo
+from wgsindy import zoo
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.model.generator import Generator
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
+from wgsindy_evidence import recipes
 from wgsindy_evidence.baselines import BASELINES, fit_oracle
 from wgsindy_evidence.campaign import Case
 
@@ -84,7 +85,7 @@ def fit(system: System, data: Trajectories, case: Case) -> tuple[Generator, floa
     """Fit by the method of the case; also the condition number of the design, NaN if none."""
     if case.recipe == ORACLE:
         return fit_oracle(data, system.observed_generator), float("nan")
-    if case.recipe in BASELINES and case.recipe not in recipes.names():
+    if case.recipe in BASELINES and case.recipe not in recipes.OWN:
         baseline = BASELINES[case.recipe]
         return baseline.fit(data, _library(system, case), seed=case.seed), float("nan")
     found = estimator(system, data, case)
@@ -96,7 +97,8 @@ def estimator(system: System, data: Trajectories, case: Case) -> WGSINDy:
     with warnings.catch_warnings():
         # Floored variances repeat their floor, stalled sensors their last value: on purpose.
         warnings.simplefilter("ignore", WgsindyWarning)
-        return WGSINDy(_library(system, case), case.recipe, random_state=case.seed).fit(data)
+        recipe = recipes.get(case.recipe)
+        return WGSINDy(_library(system, case), recipe, random_state=case.seed).fit(data)
 
 
 def _library(system: System, case: Case) -> str | Sequence[str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from wgsindy_evidence.pages import (
+from wgsindy_evidence.pages import peers as rivals
+from wgsindy_evidence.pages import speed
+from wgsindy_evidence.pages.ours import calibration, steps, uneven, verdicts
+from wgsindy_evidence.pages.ours import observation_noise as noise
+from wgsindy_evidence.pages.page import Build, Content
+from wgsindy_evidence.pages.paper import (
     ablation,
     baselines,
-    calibration,
     circulation,
     coefficients,
     convergence,
@@ -13,16 +17,9 @@ from wgsindy_evidence.pages import (
     ladder,
     leverage,
     naive,
-    noise,
     nulls,
-    rivals,
-    speed,
-    steps,
     table,
-    uneven,
-    verdicts,
 )
-from wgsindy_evidence.pages.page import Build, Content
 
 PAGES: dict[str, Build] = {
     "table": table.build,

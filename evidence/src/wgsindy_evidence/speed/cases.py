@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from wgsindy_evidence.campaign import Case
-from wgsindy_evidence.experiments import peers
+from wgsindy_evidence.peers import comparison
 from wgsindy_evidence.speed import cluster, growth, profile, scale, start, threads, yardstick
 
 EXPERIMENT = "speed"
@@ -66,7 +66,7 @@ def _case(measure: str, **settings: float | str) -> Case:
 
 
 def run_case(case: Case, *, pythons: Mapping[str, str]) -> dict[str, Any]:
-    """Measure; a case without options is one of the methods that :mod:`peers` runs."""
+    """Measure; a case without options is a fit by a method, run as rivals are."""
     if case.system in MEASURES:
         return MEASURES[case.system](**case.settings)
-    return peers.run_case(case, pythons=pythons)
+    return comparison.run_case(case, pythons=pythons)

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.errors import CampaignError
 from wgsindy.estimator import WGSINDy
 from wgsindy.files import stream
 from wgsindy.passes.dask_cluster import Cluster
 from wgsindy.passes.engine import reduce
 from wgsindy.passes.summary import MomentPass
-from wgsindy_evidence.speed.longpath import DT, write_path
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.speed.long_trajectory import DT, write_trajectory
 from wgsindy_evidence.speed.scale import LIBRARY
 from wgsindy_evidence.speed.stopwatch import in_fresh_process, seconds_of
 
 WORKERS = 2
-FEW, ROUNDS = 20_000, 20  # samples of one part, and passes over them
+FEW, ROUNDS = 20_000, 20  # samples of a small dataset, and passes over them
 SPAWN = "distributed.nanny.pre-spawn-environ"
-# Dask has workers hand memory back at once: every temporary array is then a fresh piece of it.
+# Dask has workers hand memory back at once: every temporary array then asks for it again.
 KEEP_MEMORY = {
     f"{SPAWN}.MALLOC_TRIM_THRESHOLD_": 512 * 2**20,
     f"{SPAWN}.MALLOC_MMAP_THRESHOLD_": 32 * 2**20,
@@ -41,7 +41,7 @@ def measure(recipe: str, samples: int) -> dict[str, Any]:
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "path.npy"
-        in_fresh_process(write_path, path, samples)
+        in_fresh_process(write_trajectory, path, samples)
         threads = in_fresh_process(_with_threads, path, recipe)
         usual = in_fresh_process(_on_cluster, path, recipe, {})
         kept = in_fresh_process(_on_cluster, path, recipe, KEEP_MEMORY)

@@ -19,7 +19,7 @@ from wgsindy.estimate.weak_form.weak_rows import ProjectionPass
 from wgsindy.estimator import WGSINDy
 from wgsindy.files import stream
 from wgsindy.passes.summary import MomentPass
-from wgsindy_evidence.speed.longpath import BYTES, DT, write_path
+from wgsindy_evidence.speed.long_trajectory import BYTES, DT, write_trajectory
 from wgsindy_evidence.speed.scale import LIBRARY
 from wgsindy_evidence.speed.stopwatch import Lap, Stopwatch, in_fresh_process, seconds_of
 
@@ -93,7 +93,7 @@ def measure(recipe: str, samples: int) -> dict[str, Any]:
 def _measure(recipe: str, samples: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "path.npy"
-        write_path(path, samples)
+        write_trajectory(path, samples)
         data = stream(path, dt=DT)
         WGSINDy(LIBRARY, recipe).fit(data)  # imports and caches are not what is measured
         machine = measure_machine(path)

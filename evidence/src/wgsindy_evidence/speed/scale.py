@@ -17,7 +17,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimator import WGSINDy
 from wgsindy.files import stream
-from wgsindy_evidence.speed.longpath import DRIFT, DT, TENSOR, write_path
+from wgsindy_evidence.speed.long_trajectory import DRIFT, DT, TENSOR, write_trajectory
 from wgsindy_evidence.speed.stopwatch import in_fresh_process, seconds_of
 
 LIBRARY = "poly3"
@@ -29,7 +29,7 @@ def measure(recipe: str, samples: int, threads: int) -> dict[str, Any]:
     """Write a file, read it as a yardstick, fit it, and read it again."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "path.npy"
-        in_fresh_process(write_path, path, samples)
+        in_fresh_process(write_trajectory, path, samples)
         repeats = REPEATS if samples <= SHORT else 1
         plain, tight, fits = [], [], []
         for number in range(repeats + 1):

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from wgsindy.estimator import WGSINDy
 from wgsindy.files import stream
-from wgsindy_evidence.speed.longpath import DT, write_path
+from wgsindy_evidence.speed.long_trajectory import DT, write_trajectory
 from wgsindy_evidence.speed.scale import LIBRARY
 from wgsindy_evidence.speed.stopwatch import seconds_of
 
@@ -25,7 +25,7 @@ def measure(recipe: str, samples: int, repeats: int) -> dict[str, Any]:
     """Fit with one thread and with two, in turns; and let two threads do twice the work of one."""
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
         path = Path(folder) / "path.npy"
-        write_path(path, samples)
+        write_trajectory(path, samples)
         data = stream(path, dt=DT)
 
         def fit(threads: int) -> Callable[[], object]:

@@ -1,0 +1,1 @@
+"""What goes beyond the paper: error bars, verdicts, coarse and uneven steps, noise, datasheets."""

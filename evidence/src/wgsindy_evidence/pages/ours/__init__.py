@@ -1,0 +1,1 @@
+"""Pages of what goes beyond the paper."""

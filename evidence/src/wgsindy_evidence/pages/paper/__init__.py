@@ -1,0 +1,1 @@
+"""Pages of what the paper claims, beside the figures that it publishes."""

@@ -1,0 +1,151 @@
+"""The master table of each recipe, and what the rows add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from wgsindy import zoo
+from wgsindy_evidence.campaign import Line
+from wgsindy_evidence.grid import Grid, number, percent
+from wgsindy_evidence.ledger import Overall, Row, overall, summarise
+from wgsindy_evidence.pages.page import Content
+from wgsindy_evidence.scope import in_scope
+
+HEADINGS = (
+    *("System", "Drift", "paper", "floor", "Tensor", "paper", "floor"),
+    *("cos12", "PSD", "FP", "support", "gates"),
+)
+PUBLISHED = {
+    "drift": "objective_drift_median",
+    "tensor": "diffusion_median",
+    "cosine": "a12_cosine_median",
+}
+
+
+def build(lines: Sequence[Line]) -> Content:
+    """Tables of all recipes that have lines, sentences under each, and the headline."""
+    grids, sentences, totals = {}, {}, {}
+    for recipe in dict.fromkeys(line.case.recipe for line in lines):
+        rows = summarise([line for line in lines if line.case.recipe == recipe])
+        grids[f"table-{recipe}"] = master_grid(rows, f"Master table, recipe {recipe}")
+        total = overall(rows)
+        if total is not None:
+            totals[recipe] = total
+            sentences[f"table-{recipe}"] = "\n".join(f"- {s}" for s in overall_sentences(total))
+    if {"sharp", "paper"} <= set(totals):
+        grids["headline"] = headline(totals["sharp"], totals["paper"])
+    return Content(grids, sentences=sentences)
+
+
+def build_further(lines: Sequence[Line]) -> Content:
+    """What sharp adds up to on more seeds, and the doubtful rows of the paper's recipe."""
+    sharp = summarise([line for line in lines if line.case.recipe == "sharp"])
+    total = overall(sharp)
+    assert total is not None
+    rows = []
+    for recipe in dict.fromkeys(line.case.recipe for line in lines if line.case.recipe != "sharp"):
+        for row in summarise([line for line in lines if line.case.recipe == recipe]):
+            interval = [
+                f"{number(row.published(key, 'ci_low'))} - {number(row.published(key, 'ci_high'))}"
+                for key in ("drift", "tensor")
+            ]
+            figures = [number(row.drift), interval[0], number(row.tensor), interval[1]]
+            rows.append([row.title, recipe, *figures, number(row.psd, 2)])
+    headings = (
+        "System",
+        "recipe",
+        "drift",
+        "paper's interval",
+        "tensor",
+        "paper's interval",
+        "PSD",
+    )
+    grid = Grid("Doubtful rows on 30 further seeds", headings, sorted(rows), left=2)
+    listed = "\n".join(f"- {sentence}" for sentence in overall_sentences(total))
+    return Content({"further-seeds": grid}, sentences={"further-seeds": listed})
+
+
+def _cells(row: Row) -> list[str]:
+    """Format one system; ``*`` marks a median above the paper's 95 % interval."""
+    above = {key: "" if row.within_paper(key) else "*" for key in ("drift", "tensor")}
+    gates = "pass" if row.passes else "fail"
+    return [
+        row.title,
+        number(row.drift) + above["drift"],
+        number(row.published("drift", "median")),
+        number(row.floor_drift),
+        number(row.tensor) + above["tensor"],
+        number(row.published("tensor", "median")),
+        number(row.floor_tensor, 4),
+        number(row.cosine),
+        number(min(row.psd, row.psd_far), 2),
+        str(row.ledger.false_positives),
+        f"{row.ledger.recovered}/{row.ledger.active}",
+        gates if row.verdict == "pass" else f"{gates} ({row.verdict})",
+    ]
+
+
+def master_grid(rows: Sequence[Row], title: str) -> Grid:
+    """The master table."""
+    return Grid(title, HEADINGS, [_cells(row) for row in rows])
+
+
+def overall_sentences(summary: Overall) -> list[str]:
+    """Say what the rows add up to."""
+    sentences = [
+        f"In scope: {summary.passed} of {summary.systems} systems hold the gates on medians; "
+        f"of all rows of the paper's table, {summary.held} of {summary.rows}.",
+        f"Median drift error {summary.drift:.4f} (floor {summary.floor_drift:.4f}, ratio "
+        f"{summary.drift / summary.floor_drift:.3f}), tensor error {summary.tensor:.4f} (floor "
+        f"{summary.floor_tensor:.4f}, ratio {summary.tensor / summary.floor_tensor:.3f}), "
+        f"a12 cosine {summary.cosine:.4f}.",
+        f"Geometric mean of error over floor: drift {summary.ratio_drift:.3f}, tensor "
+        f"{summary.ratio_tensor:.3f} in scope; drift {summary.spanned_ratio_drift:.3f}, tensor "
+        f"{summary.spanned_ratio_tensor:.3f} over all rows but Müller-Brown and SABR.",
+    ]
+    terms = summary.terms
+    if terms.present:
+        sentences.append(
+            f"Terms: {terms.found} of {terms.present} true ones found "
+            f"({terms.found / terms.present:.1%}), {terms.false} of {terms.absent} others taken "
+            f"for one ({terms.false / terms.absent:.2%})."
+        )
+    return sentences
+
+
+def published_medians() -> dict[str, float]:
+    """Medians of the paper's own table over the systems that it declares in scope."""
+    rows = [zoo.get(name).published or {} for name in in_scope()]
+    return {
+        key: float(np.nanmedian([row[name] for row in rows])) for key, name in PUBLISHED.items()
+    }
+
+
+def headline(sharp: Overall, paper: Overall) -> Grid:
+    """Both recipes, the paper and the floor in a few lines."""
+    theirs = published_medians()
+    rows = [
+        [
+            "hold the gates (of all 29 rows)",
+            *(f"{item.passed} ({item.held})" for item in (sharp, paper)),
+            str(len(in_scope())),
+            "",
+        ],
+        _row("drift error", sharp.drift, paper.drift, theirs["drift"], sharp.floor_drift),
+        _row("tensor error", sharp.tensor, paper.tensor, theirs["tensor"], sharp.floor_tensor),
+        [
+            "a12 cosine",
+            *(number(value) for value in (sharp.cosine, paper.cosine, theirs["cosine"])),
+            "",
+        ],
+        ["true terms found", percent(sharp.terms.found / sharp.terms.present), "-", "-", ""],
+        ["false terms", percent(sharp.terms.false / sharp.terms.absent, 1), "-", "-", ""],
+    ]
+    headings = ("19 systems in scope, medians", "`sharp`", "`paper`", "the paper's own", "floor")
+    return Grid("In short", headings, rows)
+
+
+def _row(label: str, *figures: float) -> list[str]:
+    return [label, *(number(figure, 4) for figure in figures)]

@@ -1,6 +1,0 @@
-"""Scripts that fit one data set with one method, each in the interpreter of that method.
-
-They are run, not imported: :mod:`wgsindy_evidence.experiments.peers` starts ``run.py`` in a fresh
-process of an interpreter that need not have this package, so nothing here but ``with_wgsindy``
-imports it.
-"""

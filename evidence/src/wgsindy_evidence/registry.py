@@ -1,0 +1,69 @@
+"""The experiments of the evidence: a name, the cases, the work, and the file of their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wgsindy_evidence.campaign import Case, Work
+from wgsindy_evidence.experiments import fits
+from wgsindy_evidence.experiments.ours import (
+    calibration,
+    datasheets,
+    observation_noise,
+    steps,
+    uneven,
+    verdicts,
+)
+from wgsindy_evidence.experiments.paper import (
+    ablation,
+    circulation,
+    coefficients,
+    convergence,
+    errata,
+    ladder,
+    leverage,
+    nulls,
+    table,
+)
+from wgsindy_evidence.experiments.paper import baselines as proxies
+from wgsindy_evidence.scope import Scope
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Cases that one function works off into one file; several experiments may share both."""
+
+    name: str
+    cases: Callable[[Scope], list[Case]]
+    work: Work
+    store: str
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment("table", table.evidence_cases, table.run_case, "table"),
+        Experiment("further-seeds", table.further_cases, table.run_case, "further-seeds"),
+        Experiment(
+            "calibration", calibration.calibration_cases, calibration.run_case, "calibration"
+        ),
+        Experiment("ladder", ladder.ladder_cases, fits.run_case, "fits"),
+        Experiment("ablation", ablation.ablation_cases, fits.run_case, "fits"),
+        Experiment("baselines", proxies.proxy_cases, fits.run_case, "fits"),
+        Experiment("naive", proxies.naive_cases, fits.run_case, "fits"),
+        Experiment("nulls", nulls.null_cases, fits.run_case, "fits"),
+        Experiment("convergence", convergence.convergence_cases, fits.run_case, "fits"),
+        Experiment(
+            "coefficients", coefficients.coefficient_cases, coefficients.run_case, "coefficients"
+        ),
+        Experiment("leverage", leverage.leverage_cases, leverage.run_case, "readouts"),
+        Experiment("circulation", circulation.circulation_cases, circulation.run_case, "readouts"),
+        Experiment("noise", observation_noise.noise_cases, observation_noise.run_case, "readouts"),
+        Experiment("datasheets", datasheets.datasheet_cases, datasheets.run_case, "datasheets"),
+        Experiment("steps", steps.step_cases, steps.run_case, "steps"),
+        Experiment("uneven", uneven.uneven_cases, uneven.run_case, "uneven"),
+        Experiment("verdicts", verdicts.verdict_cases, verdicts.run_case, "verdicts"),
+        Experiment("errata", errata.errata_cases, errata.run_case, "errata"),
+    )
+}
