@@ -27,7 +27,7 @@ from wgsindy.model.monotone import Look
 from wgsindy.passes.engine import Threads, reduce
 from wgsindy.report import render_report
 from wgsindy.report.checks.residuals import residuals
-from wgsindy.report.content import Origin
+from wgsindy.report.page_text import Origin
 from wgsindy.report.digest import digest
 from wgsindy.terms.expression import Expression
 from wgsindy.terms.library import library

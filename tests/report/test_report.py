@@ -34,14 +34,14 @@ from wgsindy.report.checks.simulation import (
     comparable_pieces,
     rehearse,
 )
-from wgsindy.report.content import NEXT, Origin, fit_facts
 from wgsindy.report.facts_table import measured
 from wgsindy.report.figures.fit_figures import fit_figures
 from wgsindy.report.mathml import equations, term_formula
 from wgsindy.report.page import as_json, package_text, packed_plotly, unwritten
+from wgsindy.report.page_text import NEXT, Origin, fit_facts
 from wgsindy.report.pictures.coverage import relative_errors
 from wgsindy.report.pictures.flow import arrow_outlines, ellipse_outlines
-from wgsindy.report.pictures.planes import planes
+from wgsindy.report.planes import planes
 from wgsindy.zoo.demo import demo_data
 
 ORIGIN = Origin("A fit", "wgsindy demo", "model.json", ())

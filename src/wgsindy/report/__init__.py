@@ -14,9 +14,9 @@ from wgsindy.diagnostics import Diagnostics
 from wgsindy.errors import DataError
 from wgsindy.files import write_atomically
 from wgsindy.model.generator import Generator
-from wgsindy.report.content import Origin
 from wgsindy.report.digest import Digest, digest
 from wgsindy.report.page import render
+from wgsindy.report.page_text import Origin
 
 __all__ = ["render_report", "write_report"]
 

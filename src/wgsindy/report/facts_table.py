@@ -22,7 +22,7 @@ from wgsindy.diagnostics.checks import (
 )
 from wgsindy.estimate.likelihood.rival_libraries import PREFERRED
 from wgsindy.passes.sample_warnings import OUTLIER_RATIO
-from wgsindy.report.content import MINUS
+from wgsindy.report.page_text import MINUS
 
 # Beyond this the terms of a library can hardly be told apart on the data.
 LARGE_CONDITION = 1e4

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import DIGITS_INSIDE_TERMS, field_names, round_numbers
-from wgsindy.report.content import MINUS
+from wgsindy.report.page_text import MINUS
 from wgsindy.terms.expression import Expression
 
 TIMES = Markup("<mo>&InvisibleTimes;</mo>")

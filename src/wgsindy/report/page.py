@@ -22,13 +22,13 @@ from wgsindy.errors import WgsindyError
 from wgsindy.model import model_file as modelfile
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
-from wgsindy.report import content
 from wgsindy.report import mathml as formulas
+from wgsindy.report import page_text
 from wgsindy.report.checks.residuals import Moment, residuals
 from wgsindy.report.checks.simulation import rehearse
-from wgsindy.report.content import Origin
 from wgsindy.report.digest import Digest
 from wgsindy.report.facts_table import measured
+from wgsindy.report.page_text import Origin
 from wgsindy.report.pictures.coverage import coverage_pictures
 from wgsindy.report.pictures.fields import field_pictures, field_titles
 from wgsindy.report.pictures.flow import flow_pictures
@@ -78,7 +78,7 @@ def render(
             version=__version__,
             names=generator.names,
             diagnostics=diagnostics,
-            next_step=content.NEXT[diagnostics.verdict],
+            next_step=page_text.NEXT[diagnostics.verdict],
             written=Written.of(generator),
             mapped=None if origin.mapped is None else Written.of(origin.mapped),
             field_titles=field_titles(generator.names),
@@ -86,8 +86,8 @@ def render(
             small_coefficients=coefficient_rows(generator, unwritten(generator)),
             averaged=generator.uncertainty is not None,
             measured=measured(diagnostics, generator.names, len(data.whole)),
-            data_facts=content.data_facts(data, unit),
-            fit_facts=content.fit_facts(generator, diagnostics),
+            data_facts=page_text.data_facts(data, unit),
+            fit_facts=page_text.fit_facts(generator, diagnostics),
             flow=flow,
             fields=fields,
             coverage=coverage,
@@ -142,7 +142,7 @@ def play(generator: Generator, data: Digest, random_state: int, unit: str) -> Re
     try:
         rehearsal = rehearse(generator, data.paths, random_state)
     except WgsindyError as error:
-        return Replay([], failure=content.capitalised(str(error), data.names))
+        return Replay([], failure=page_text.capitalised(str(error), data.names))
     pictures = [
         picture for p in range(data.dimension) for picture in rehearsal_pictures(rehearsal, p, unit)
     ]
@@ -179,7 +179,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    loaded.filters["capitalised"] = content.capitalised
+    loaded.filters["capitalised"] = page_text.capitalised
     loaded.filters["figure"] = figure
     loaded.filters["symbol"] = formulas.field_symbol
     loaded.filters["probability"] = probability
@@ -194,7 +194,7 @@ def figure(value: float, digits: int = 4) -> Markup:
     """
     if isnan(value):
         return Markup("<span aria-label='not known'>&ndash;</span>")
-    text = f"{value:#.{digits}g}".rstrip(".").replace("-", content.MINUS)
+    text = f"{value:#.{digits}g}".rstrip(".").replace("-", page_text.MINUS)
     return Markup("<data value='{}'>{}</data>").format(repr(float(value)), text)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
-from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
 from wgsindy.estimate.fit import FEWEST_INCREMENTS
+from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
 from wgsindy.passes.sample_warnings import warn_of_samples

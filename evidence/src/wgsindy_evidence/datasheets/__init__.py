@@ -12,7 +12,8 @@ from wgsindy.errors import CampaignError
 from wgsindy.model import linear_form as symbolic
 from wgsindy.model.generator import Generator
 from wgsindy.recipes import PAPER, SHARP
-from wgsindy.report.figures.fields import Viewport, plot_fields
+from wgsindy.report.figures.fields import plot_fields
+from wgsindy.report.planes import Viewport
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Line

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.report.planes import Mesh, Viewport
 
 Spec = dict[str, Any]
 
@@ -81,6 +82,12 @@ def axes(x: str, y: str, **changes: Spec) -> Spec:
     return layout
 
 
+def plane_axes(view: Viewport) -> Spec:
+    """Layout of a picture that fills a viewport."""
+    ranges = [{"range": numbers([view.low[i], view.high[i]])} for i in range(2)]
+    return axes(*view.names, xaxis=ranges[0], yaxis=ranges[1])
+
+
 def curve(x: ArrayLike, y: ArrayLike, name: str, number: int = 0, **changes: Any) -> Spec:
     """A line in the colour and dash of the ``number``-th series."""
     place = number % len(SERIES)
@@ -128,13 +135,13 @@ def outline(places: FloatArray, width: float, colour: str) -> Spec:
     }
 
 
-def heat(x: FloatArray, y: FloatArray, z: FloatArray, **changes: Any) -> Spec:
-    """An image of values ``(len(y) * len(x),)``, row by row."""
+def heat(mesh: Mesh, values: FloatArray, **changes: Any) -> Spec:
+    """An image of values ``(n,)`` on a mesh."""
     return {
         "type": "heatmap",
-        "x": numbers(x),
-        "y": numbers(y),
-        "z": numbers(z.reshape(len(y), len(x))),
+        "x": numbers(mesh.x),
+        "y": numbers(mesh.y),
+        "z": numbers(mesh.as_image(values)),
         "colorbar": {"thickness": 10, "outlinewidth": 0, "nticks": 5, "len": 1.0},
         "colorscale": "Viridis",
     } | changes

@@ -8,8 +8,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.model.uncertainty import normal_quantile
 from wgsindy.report.checks.residuals import Residuals
 from wgsindy.report.checks.simulation import Envelope, Rehearsal
-from wgsindy.report.durations import with_unit
-from wgsindy.report.numbers import percent
+from wgsindy.report.numbers import percent, with_unit
 from wgsindy.report.pictures.picture import (
     OBSERVED,
     REFERENCE,
