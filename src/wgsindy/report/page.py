@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -98,7 +97,6 @@ def render(
             specs=as_json({picture.name: picture.spec() for picture in drawn}),
             style=package_text("report.css"),
             script=package_text("report.js"),
-            library=packed_plotly(),
         )
     )
 
@@ -225,14 +223,3 @@ def package_text(name: str) -> Markup:
     """A file of the page, which this package wrote and nobody else can."""
     path = resources.files("wgsindy.report") / "template" / name
     return Markup(path.read_text(encoding="utf-8"))
-
-
-@cache
-def packed_plotly() -> str:
-    """plotly.js, compressed: 2 MB in the page instead of 5; the browser unpacks it.
-
-    More effort would take twice the time and save 1 % of the page.
-    """
-    from plotly.offline import get_plotlyjs
-
-    return as_base64(gzip.compress(get_plotlyjs().encode(), 5, mtime=0))

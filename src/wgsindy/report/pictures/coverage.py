@@ -20,6 +20,7 @@ from wgsindy.report.pictures.picture import (
     histogram_bars,
     numbers,
     outline,
+    palette,
     plane_axes,
 )
 from wgsindy.report.planes import Mesh, Plane, planes
@@ -60,8 +61,7 @@ def _counts_picture(data: States, plane: Plane, central: Plane) -> Picture:
         zmin=0.0,
         zmax=float(max(most, 1)),
         customdata=numbers(mesh.as_image(counts)),
-        colorbar={"thickness": 10, "outlinewidth": 0, **bar},
-        hoverongaps=False,
+        colorbar=bar,
         hovertemplate=where + "%{customdata} samples<extra></extra>",
     )
     return Picture(
@@ -89,7 +89,6 @@ def _hatching(mesh: Mesh, seen: BoolArray) -> list[Spec]:
         np.where(seen, np.nan, 0.0),
         colorscale=[[0.0, "var(--grid)"], [1.0, "var(--grid)"]],
         showscale=False,
-        hoverongaps=False,
         hovertemplate="no samples<extra></extra>",
     )
     x, y = mesh.x, mesh.y
@@ -142,7 +141,7 @@ def _drift_error_picture(generator: Generator, data: States, plane: Plane) -> Pi
             heat(
                 mesh,
                 np.minimum(errors, LARGEST_ERROR),
-                colorscale="Cividis",
+                colorscale=palette("cividis"),
                 zmin=0.0,
                 zmax=highest,
                 text=[[_capped(error) for error in row] for row in mesh.as_image(errors)],

@@ -1,13 +1,15 @@
-"""Pictures as data for plotly.js: what is drawn, and the words for those who do not see it.
+"""Pictures as data for the page: what is drawn, and the words for those who do not see it.
 
-Colours are names of the page's style, ``var(--observed)``, so that light, dark and paper each have
-their own.
+Written in a part of the figure format of plotly.js (traces ``scatter``, ``bar`` and ``heatmap``),
+which ``template/report.js`` draws. Colours are names of the page's style, ``var(--observed)``, so
+that light, dark and paper each have their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ SOFT = {
 SERIES = (OBSERVED, SIMULATED, "var(--third)", "var(--fourth)", "var(--fifth)")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")  # colour is never the only difference
 DENSITY_COLOURS = [[0.0, "var(--empty)"], [1.0, "var(--full)"]]
+STOPS = 17  # of a palette; the page fills in between
 SQUARE, FLAT = 1.0, 0.72  # height over width
 UNIDENTIFIED = (
     "The data do not determine it: what is drawn is an average over sets of terms, and may be "
@@ -49,7 +52,7 @@ class Picture:
     wide: bool = field(default=False)
 
     def spec(self) -> Spec:
-        """What plotly.js is given."""
+        """What the page's script draws."""
         return {"data": list(self.traces), "layout": self.layout, "aspect": self.aspect}
 
 
@@ -142,9 +145,22 @@ def heat(mesh: Mesh, values: FloatArray, **changes: Any) -> Spec:
         "x": numbers(mesh.x),
         "y": numbers(mesh.y),
         "z": numbers(mesh.as_image(values)),
-        "colorbar": {"thickness": 10, "outlinewidth": 0, "nticks": 5, "len": 1.0},
-        "colorscale": "Viridis",
+        "colorscale": palette("viridis"),
     } | changes
+
+
+@cache
+def palette(name: str) -> list[list[float | str]]:
+    """Colours of Matplotlib at even places from 0 to 1.
+
+    >>> palette("viridis")[0]
+    [0.0, '#440154']
+    """
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    colours = colormaps[name]
+    return [[float(place), to_hex(colours(place))] for place in np.linspace(0, 1, STOPS)]
 
 
 def histogram_bars(edges: FloatArray, heights: FloatArray, name: str) -> Spec:
