@@ -27,7 +27,7 @@ MOST_POINTS = 2000  # of the data at which fields are compared
 class Examination:
     """Everything that the checks may ask about a fit.
 
-    ``corrected`` if the fit allows for noise of the observation; ``fitted`` if the fit was one of
+    ``corrected`` if the fit allows for observation noise; ``fitted`` if the fit was one of
     single increments, which alone has error bars; ``rows`` and ``condition`` are those of its
     linear systems.
     """
@@ -67,7 +67,7 @@ class Examination:
 
     @cached_property
     def jitter(self) -> FloatArray:
-        """Variance of noise of the observation that the fit allows for, ``(d,)``."""
+        """Variance of observation noise that the fit allows for, ``(d,)``."""
         if not self.corrected:
             return np.zeros(self.data.dimension)
         generator, scale = self.generator, self.summary.region.scale
