@@ -387,12 +387,12 @@ def test_a_streamed_fit_is_the_fit(
     assert memory["verdict"] == large["verdict"]
     notes = [[note["sentence"] for note in one["notes"]] for one in (memory, told, large, kept)]
     assert notes[0] == notes[3]
-    assert notes[1][0].startswith("streamed from disk: nothing is mended")
+    assert notes[1][0].startswith("streamed from disk: nothing is repaired")
     assert notes[2][0].startswith("streamed from disk, since they are larger than")
     assert notes[1][1:] == notes[2][1:]
 
 
-def test_a_large_file_that_must_be_mended_says_how(
+def test_a_large_file_that_must_be_repaired_says_how(
     wgsindy: Command,  # noqa: F811
     without_pictures: None,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

@@ -289,8 +289,8 @@ def test_facts_of_the_fit_have_noise_and_horizon(demo: tuple[WGSINDy, Trajectori
     seen = replace(fitted.diagnostics_, observation_noise=(0.0, 0.0625))
     facts = {fact.name: fact.value for fact in fit_facts(fitted.generator_, seen)}
     assert facts["Mean noise a11"] == f"{seen.noise_level[0]:.3g}"
-    assert facts["Noise of the observation of y"] == "0.25"
-    assert "Noise of the observation of x" not in facts
+    assert facts["Observation noise of y"] == "0.25"
+    assert "Observation noise of x" not in facts
     assert facts["Effective horizon, worst covered twentieth"] == f"{seen.horizon:.3g}"
 
 

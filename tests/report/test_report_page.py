@@ -72,7 +72,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
 
 @pytest.fixture(scope="module")
 def doubtful(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Diagnostics]:
-    """A report of a fit with findings: noise of the observation, and a drift too weak to see."""
+    """A report of a fit with findings: observation noise, and a drift too weak to see."""
     rng = np.random.default_rng(1)
     x = np.zeros((6, 1001, 2))
     for n in range(1000):

@@ -1,4 +1,4 @@
-"""The data of `wgsindy fit`: read into memory and mended, or streamed as they are if large."""
+"""The data of `wgsindy fit`: read into memory and repaired, or streamed as they are if large."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _streamed(data: Sequence[str], asked: Mapping[str, Any], *, told: bool) -> G
     means = Note(
         "choice",
         1,
-        f"streamed from disk{why}: nothing is mended, rows are taken as ordered and without gaps.",
+        f"streamed from disk{why}: nothing is repaired, rows are taken as ordered and without gaps.",
     )
     return Gathered(found.data, (means, *found.notes), tuple(seen))
 

@@ -117,7 +117,7 @@ PER_COORDINATE = (
     Quantity(
         "lag_one",
         "Correlation of neighbouring residuals",
-        "Below zero: the observation adds noise of its own.",
+        "Below zero: there is observation noise.",
         low=NOISE_CORRELATION,
     ),
     Quantity(
@@ -207,8 +207,8 @@ CLIPPING = Quantity(
 )
 RIVAL = Quantity(
     "rival_nats",
-    "Preference for another library, in nats",
-    "Large: the library lacks terms.",
+    "Preference for another library, in log-evidence",
+    "Large: the library lacks terms. A preference of 4 means 55 to 1.",
     high=PREFERRED,
     missing="no other library was tried",
 )

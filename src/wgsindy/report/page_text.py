@@ -108,7 +108,7 @@ def fit_facts(generator: Generator, diagnostics: Diagnostics) -> list[Fact]:
     ):
         facts.append(Fact(f"Mean noise {entries[tensor.entry_number(p, p)]}", f"{noise:.3g}"))
         if jitter > 0:
-            facts.append(Fact(f"Noise of the observation of {name}", f"{jitter**0.5:.3g}"))
+            facts.append(Fact(f"Observation noise of {name}", f"{jitter**0.5:.3g}"))
     if diagnostics.noiseless:
         facts.append(Fact("Without noise of their own", ", ".join(diagnostics.noiseless)))
     return facts
