@@ -73,7 +73,8 @@ def _streamed(data: Sequence[str], asked: Mapping[str, Any], *, told: bool) -> G
     means = Note(
         "choice",
         1,
-        f"streamed from disk{why}: nothing is repaired, rows are taken as ordered and without gaps.",
+        f"streamed from disk{why}: nothing is repaired, rows are taken as ordered and without "
+        "gaps.",
     )
     return Gathered(found.data, (means, *found.notes), tuple(seen))
 

@@ -1,7 +1,8 @@
 """report.html: what a fit found, how sure it is and whether to believe it, in one file.
 
-``content`` and ``measured`` gather numbers and sentences, ``residuals`` and ``rehearsal`` check the
-fit against its data, ``picture`` and those that use it draw, ``page`` fills a template.
+``digest`` reads the data, ``page_text`` and ``facts_table`` gather sentences and numbers,
+``checks`` compares the fit with its data. ``planes`` and ``field_data`` compute what is drawn,
+``figures`` draws it with Matplotlib and ``pictures`` for the page, and ``page`` fills a template.
 """
 
 from __future__ import annotations

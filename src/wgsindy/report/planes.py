@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import DataError
 from wgsindy.report.digest import States
 from wgsindy.zoo.scores import GRID_RANGE
 
+Scalar = TypeVar("Scalar", bound=np.generic)
 MOST_PLANES = 6
 
 
@@ -30,7 +32,7 @@ class Mesh(NamedTuple):
     y: FloatArray  # (m,)
     states: FloatArray  # (m ** 2, d)
 
-    def as_image(self, values: FloatArray) -> FloatArray:
+    def as_image(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Arrange values ``(m ** 2,)`` as they are drawn: a row for each ``y``."""
         return values.reshape(len(self.y), len(self.x))
 

@@ -126,7 +126,7 @@ def _drift_error_picture(generator: Generator, data: States, plane: Plane) -> Pi
     highest = min(float(seen.max()), LARGEST_ERROR)
     cut = bool((errors > LARGEST_ERROR).any())
     return Picture(
-        name=f"sureness-{plane.first}-{plane.second}",
+        name=f"drift-error-{plane.first}-{plane.second}",
         title=f"Error of the drift in {plane.described(data.names)}",
         alt=(
             "Half-width of the 95 % band over the size of the drift on the data: from "
