@@ -1,4 +1,4 @@
-"""Polarisation of a fish school: noise of the observation, and what thinning leaves.
+"""Polarisation of a fish school: observation noise, and what thinning leaves.
 
     python examples/fish_school.py --out DIR
 
@@ -32,7 +32,7 @@ RADIUS = 0.5  # |m| at which fields are compared
 
 
 def load() -> Reading:
-    """Read the file where it was installed; rows without a value split the recording.
+    """Read the file where it was installed; rows without a value split the trajectory.
 
     The package itself is not imported: that takes seconds, needs ``pkg_resources`` and silences
     warnings of the whole process.
@@ -106,7 +106,7 @@ def noise(data: wg.Trajectories) -> tuple[float, list[str]]:
     """Mean variance of the observation noise, and how it depends on the state."""
     mean = float(np.trace(observation_noise(data, np.ones(2)))) / 2
     return mean, [
-        f"Noise of the observation: variance {mean:.4f} on average, but",
+        f"Observation noise: variance {mean:.4f} on average, but",
         *(
             f"  |m| near {m:.2f}: {variance:.4f} = {variance / shape:.3f} (1 - |m|^2)"
             for m, shape, variance in noise_by_polarisation(data)

@@ -152,7 +152,7 @@ def test_a_repeat_in_a_thousand_is_none() -> None:
         assert found == expected, repeated
 
 
-# Noise of the observation.
+# Observation noise.
 
 
 @cache
@@ -166,7 +166,7 @@ def test_noise_of_the_observation_is_found() -> None:
     est = fitted(noisy())
     found = only(checks.observation_noise, measured(est))
     assert (found.limitation, found.fields, found.handled) == (Limitation.NOISE, ("a11",), False)
-    assert found.sentence.startswith("neighbouring steps of u take each other back")
+    assert found.sentence.startswith("neighbouring steps of u are anticorrelated")
     # Variance 0.01 a sample: -0.01 / (1 * 0.01 + 2 * 0.01) between neighbours, less what the
     # drift, which noise makes steeper, takes of it.
     assert number(r"correlation (-[0-9.]+)", found.sentence) == pytest.approx(-1 / 3, abs=0.05)
@@ -175,7 +175,7 @@ def test_noise_of_the_observation_is_found() -> None:
     assert est.diagnostics_.verdict == "partly identified"
 
 
-def test_a_fit_that_subtracts_the_noise_has_mended_it() -> None:
+def test_a_fit_that_subtracts_the_noise_has_handled_it() -> None:
     est = fitted(noisy(), recipe="sharp-noise")
     found = only(checks.observation_noise, measured(est))
     assert found.handled
@@ -360,7 +360,9 @@ def test_sines_are_missed_by_a_polynomial() -> None:
     assert found.limitation == Limitation.MISSING_TERMS
     assert found.fields == ("b1",)
     assert est.diagnostics_.rival_log_evidence > 4
-    assert f"preferred by {est.diagnostics_.rival_log_evidence:.0f} nats" in found.sentence
+    assert (
+        f"preferred by {est.diagnostics_.rival_log_evidence:.0f} in log-evidence" in found.sentence
+    )
     assert est.diagnostics_.rival in found.sentence
     assert "b1: " in found.sentence
     assert est.diagnostics_.verdict == "partly identified"
@@ -667,7 +669,7 @@ def finding(limitation: Limitation, *fields: str, handled: bool = False) -> Find
         ),
     ],
 )
-def test_the_verdict_follows_from_what_is_not_mended(
+def test_the_verdict_follows_from_what_is_not_handled(
     found: tuple[Finding, ...], verdict: str
 ) -> None:
     assert _verdict(found, 2) == verdict
@@ -677,7 +679,7 @@ def test_in_one_dimension_one_weak_component_is_all_of_them() -> None:
     assert _verdict((finding(Limitation.LOW_SIGNAL, "b1"),), 1) == "not identified"
 
 
-def test_what_is_mended_comes_last_and_noise_before_what_it_causes(
+def test_what_is_handled_comes_last_and_noise_before_what_it_causes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for check in ALL:

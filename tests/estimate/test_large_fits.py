@@ -28,8 +28,8 @@ from wgsindy.model.monotonicity import Monotonicity
 from wgsindy.passes.engine import Threads, reduce
 from wgsindy.report import render_report
 from wgsindy.report.checks.residuals import residuals
-from wgsindy.report.content import Origin
 from wgsindy.report.digest import digest
+from wgsindy.report.page_text import Origin
 from wgsindy.terms.expression import Expression
 from wgsindy.terms.library import library
 
@@ -217,7 +217,7 @@ def test_a_report_of_a_small_stream_is_that_of_the_data() -> None:
     fitted = WGSINDy("poly3", "sharp").fit(data)
     seen = digest(moving)
     assert (seen.share, seen.note) == (1.0, "")
-    for one, other in zip(seen.paths, data, strict=True):
+    for one, other in zip(seen.segments, data, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-14)
     pages = [
         render_report(fitted.generator_, one, fitted.diagnostics_, ORIGIN) for one in (data, moving)
@@ -229,8 +229,8 @@ def test_a_report_of_a_small_stream_is_that_of_the_data() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_digest_is_evenly_taken(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(digests, "STRETCHES", 5)
-    monkeypatch.setattr(digests, "STRETCH", 70)
+    monkeypatch.setattr(digests, "SEGMENTS", 5)
+    monkeypatch.setattr(digests, "SEGMENT_STEPS", 70)
     monkeypatch.setattr(digests, "MOST", 350)
     monkeypatch.setattr(
         digests, "reduce", lambda step, data: reduce(step, data, engine=Threads(threads))
@@ -239,11 +239,11 @@ def test_a_digest_is_evenly_taken(threads: int, monkeypatch: pytest.MonkeyPatch)
         [np.arange(9000.0) + 0.25, 9000.5 + np.arange(41.0), 9050 + np.arange(7000.0)], 0.5
     )
     seen = digest(stream(in_blocks(rising)))
-    assert [len(path) for path in seen.paths] == [71] * 5
+    assert [len(path) for path in seen.segments] == [71] * 5
     starts = np.concatenate([path[:-1, 0] for path in rising])
     np.testing.assert_array_equal(seen.states[:, 0], starts[:: len(starts) // 350])
     edges = np.linspace(0, len(starts) - 70, 5).astype(int)
-    for path, first in zip(seen.paths, edges, strict=True):
+    for path, first in zip(seen.segments, edges, strict=True):
         np.testing.assert_array_equal(path[:-1, 0], starts[first : first + 70])
         assert path[-1, 0] == path[-2, 0] + 1
     assert (seen.low[0], seen.high[0], seen.steps) == (0.25, 16049.0, (0.5, 0.5))
@@ -252,13 +252,13 @@ def test_a_digest_is_evenly_taken(threads: int, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_no_stretch_of_a_digest_spans_two_trajectories(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(digests, "STRETCH", 70)
-    monkeypatch.setattr(digests, "STRETCHES", 5)
+    monkeypatch.setattr(digests, "SEGMENT_STEPS", 70)
+    monkeypatch.setattr(digests, "SEGMENTS", 5)
     monkeypatch.setattr(digests, "MOST", 350)
     data = Trajectories([k * 1e3 + np.arange(11.0) for k in range(100)], 1.0)
     seen = digest(stream(in_blocks(data)))
-    assert seen.paths.n_increments == 350
-    assert all(set(np.diff(path[:, 0])) == {1.0} for path in seen.paths)
+    assert seen.segments.n_increments == 350
+    assert all(set(np.diff(path[:, 0])) == {1.0} for path in seen.segments)
 
 
 def test_what_all_steps_say_is_held_to_the_number_of_all_steps() -> None:
@@ -385,12 +385,12 @@ def test_a_streamed_fit_is_the_fit(
     assert memory["verdict"] == large["verdict"]
     notes = [[note["sentence"] for note in one["notes"]] for one in (memory, told, large, kept)]
     assert notes[0] == notes[3]
-    assert notes[1][0].startswith("streamed from disk: nothing is mended")
+    assert notes[1][0].startswith("streamed from disk: nothing is repaired")
     assert notes[2][0].startswith("streamed from disk, since they are larger than")
     assert notes[1][1:] == notes[2][1:]
 
 
-def test_a_large_file_that_must_be_mended_says_how(
+def test_a_large_file_that_must_be_repaired_says_how(
     wgsindy: Command,  # noqa: F811
     without_pictures: None,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

@@ -254,10 +254,10 @@ def stored_platform() -> str:
 
 
 def drawn_with() -> str:
-    """What may change a byte of a picture or of the page."""
+    """What may change a byte of a picture."""
     from importlib.metadata import version
 
-    return ", ".join(f"{name} {version(name)}" for name in ("matplotlib", "plotly"))
+    return f"matplotlib {version('matplotlib')}"
 
 
 def is_exact_here() -> bool:

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 COMMAND_LINE = {"rich", "typer"}
-PICTURES = {"jinja2", "matplotlib", "numpy", "plotly", "sympy"}
+PICTURES = {"jinja2", "matplotlib", "numpy", "sympy"}
 # scikit-learn itself loads every data frame package that is installed.
 WITH_SKLEARN = {"narwhals", "numpy", "pandas", "pyarrow", "scipy", "sklearn"}
 HEAVY = COMMAND_LINE | PICTURES | WITH_SKLEARN | {"dask", "distributed", "h5py", "polars", "zarr"}

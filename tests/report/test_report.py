@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 import sympy
 from matplotlib.figure import Figure
@@ -31,24 +30,32 @@ from wgsindy.report import render_report, write_report
 from wgsindy.report.checks.autocorrelation import autocorrelation
 from wgsindy.report.checks.residuals import residuals
 from wgsindy.report.checks.simulation import (
-    LONGEST_PIECE,
+    LONGEST_SEGMENT,
     MOST_STEPS,
     REPLICAS,
-    comparable_pieces,
-    rehearse,
+    check_by_simulation,
+    comparable_segments,
 )
-from wgsindy.report.content import NEXT, Origin, fit_facts
 from wgsindy.report.facts_table import measured
 from wgsindy.report.figures.fit_figures import fit_figures
-from wgsindy.report.page import as_json, package_text, packed_plotly, unwritten
+from wgsindy.report.markup import as_json, package_text
+from wgsindy.report.page import unwritten
+from wgsindy.report.page_text import NEXT, Origin, fit_facts
 from wgsindy.report.pictures.coverage import relative_errors
 from wgsindy.report.pictures.flow import arrow_outlines, ellipse_outlines
-from wgsindy.report.pictures.planes import planes
+from wgsindy.report.planes import planes
 from wgsindy.terms.library import library
 from wgsindy.zoo.demo import demo_data
 
 ORIGIN = Origin("A fit", "wgsindy demo", "model.json", ())
-LARGEST_PAGE = 5_000_000
+LARGEST_PAGE = 1_000_000
+# What the script of the page draws; it would not see anything else.
+TRACES = {
+    "scatter": {"mode", "line", "marker", "fill", "fillcolor"},
+    "bar": {"width", "marker"},
+    "heatmap": {"z", "zmin", "zmax", "colorscale", "colorbar", "showscale", "text"},
+}
+EVERY_TRACE = {"type", "x", "y", "name", "showlegend", "customdata", "hovertemplate", "hoverinfo"}
 
 
 class Page(HTMLParser):
@@ -273,12 +280,12 @@ def test_a_recipe_without_a_verdict_still_shows_its_findings() -> None:
 
 def test_the_error_of_no_drift_at_all_is_not_drawn() -> None:
     fitted, noise = driftless()
-    assert "sureness-0-1" in Page(rendered((fitted, noise))).ids()
+    assert "drift-error-0-1" in Page(rendered((fitted, noise))).ids()
     none = replace(
         fitted.generator_, drift_coefficients=np.zeros_like(fitted.generator_.drift_coefficients)
     )
     still = render_report(none, noise, fitted.diagnostics_, ORIGIN)
-    assert "sureness-0-1" not in Page(still).ids()
+    assert "drift-error-0-1" not in Page(still).ids()
 
 
 def test_facts_of_the_fit_have_noise_and_horizon(demo: tuple[WGSINDy, Trajectories]) -> None:
@@ -286,8 +293,8 @@ def test_facts_of_the_fit_have_noise_and_horizon(demo: tuple[WGSINDy, Trajectori
     seen = replace(fitted.diagnostics_, observation_noise=(0.0, 0.0625))
     facts = {fact.name: fact.value for fact in fit_facts(fitted.generator_, seen)}
     assert facts["Mean noise a11"] == f"{seen.noise_level[0]:.3g}"
-    assert facts["Noise of the observation of y"] == "0.25"
-    assert "Noise of the observation of x" not in facts
+    assert facts["Observation noise of y"] == "0.25"
+    assert "Observation noise of x" not in facts
     assert facts["Effective horizon, worst covered twentieth"] == f"{seen.horizon:.3g}"
 
 
@@ -408,7 +415,7 @@ def test_figures_of_a_fit_mark_what_is_not_identified(
 def test_errors_larger_than_the_drift_are_cut_with_a_note() -> None:
     fitted, noise = driftless()
     text = rendered((fitted, noise))
-    image = Page(text).specs()["sureness-0-1"]["data"][0]
+    image = Page(text).specs()["drift-error-0-1"]["data"][0]
     true = 100 * relative_errors(fitted.generator_, noise, corners(image))
     assert true.max() > 150
     np.testing.assert_allclose(np.ravel(image["z"]), np.minimum(true, 100), rtol=1e-3)
@@ -452,8 +459,8 @@ def test_coverage_of_a_line_marks_what_lies_beyond(line: tuple[WGSINDy, Trajecto
 def test_times_carry_their_unit(line: tuple[WGSINDy, Trajectories], demo_text: str) -> None:
     text = rendered(line, ORIGIN._replace(time_unit="years"))
     specs = Page(text).specs()
-    assert specs["rehearsal-path-0"]["layout"]["xaxis"]["title"]["text"] == "time (years)"
-    assert specs["rehearsal-memory-0"]["layout"]["xaxis"]["title"]["text"] == "time apart (years)"
+    assert specs["simulated-trajectory-0"]["layout"]["xaxis"]["title"]["text"] == "time (years)"
+    assert specs["simulated-memory-0"]["layout"]["xaxis"]["title"]["text"] == "time apart (years)"
     assert '<th scope="row">Time step</th><td>0.01 years</td>' in text
     assert '<th scope="row">Observed time</th><td>64 years</td>' in text
     plain = rendered(line)
@@ -518,7 +525,6 @@ def test_pages_are_small_and_always_the_same(
 ) -> None:
     assert len(demo_text.encode()) < LARGEST_PAGE
     assert rendered(demo) == demo_text
-    assert base64.b64decode(packed_plotly())[4:8] == bytes(4)  # no time of packing
 
 
 def test_the_file_is_the_page_and_nothing_is_left_beside_it(
@@ -560,10 +566,10 @@ def test_every_dimension_has_its_pictures(
         for p in range(d):
             for kind in ("histogram", "memory", "mean", "size"):
                 assert f"residual-{kind}-{p}" in names
-            for kind in ("density", "memory", "path"):
-                assert f"rehearsal-{kind}-{p}" in names
+            for kind in ("density", "memory", "trajectory"):
+                assert f"simulated-{kind}-{p}" in names
     assert "coverage-0" in drawn[1]
-    assert {"arrows-0-1", "ellipses-0-1", "coverage-0-1", "sureness-0-1"} <= drawn[2]
+    assert {"arrows-0-1", "ellipses-0-1", "coverage-0-1", "drift-error-0-1"} <= drawn[2]
     assert {f"arrows-{p}-{q}" for p, q in ((0, 1), (0, 2), (1, 2))} <= drawn[3]
 
 
@@ -573,9 +579,25 @@ def test_pictures_are_valid_and_have_a_place_and_words(demo_text: str) -> None:
     specs = page.specs()
     assert set(places) == set(specs)
     for name, spec in specs.items():
-        go.Figure(data=spec["data"], layout=spec["layout"])  # raises on a property it does not know
+        assert set(spec) == {"data", "layout", "aspect"}
+        assert set(spec["layout"]) == {"xaxis", "yaxis"}
+        for axis in spec["layout"].values():
+            assert set(axis) <= {"title", "range"}
+        for trace in spec["data"]:
+            assert set(trace) <= EVERY_TRACE | TRACES[trace["type"]], name
+            assert set(trace.get("line", ())) <= {"color", "width", "dash"}
+            assert set(trace.get("marker", ())) <= {"color", "size", "opacity"}
+            assert set(trace.get("colorbar", ())) <= {"tickvals", "ticktext"}
         assert len(str(places[name]["aria-label"])) > 30
         assert places[name]["role"] == "img"
+
+
+def test_the_script_reads_every_property_of_a_picture() -> None:
+    script = package_text("report.js")
+    for name in EVERY_TRACE.union(*TRACES.values()) - {"text", "x", "y", "z"}:
+        assert re.search(rf"\.{name}\b", script), name
+    for kind in TRACES:
+        assert re.search(rf"^    {kind}\(svg, trace, frame\)", script, re.MULTILINE)
 
 
 def test_images_show_the_fields(demo: tuple[WGSINDy, Trajectories], demo_text: str) -> None:
@@ -778,11 +800,11 @@ def test_autocorrelation_is_that_of_a_loop() -> None:
     np.testing.assert_allclose(autocorrelation(paths, 8), expected / expected[0], atol=1e-10)
 
 
-def test_a_rehearsal_has_the_starts_and_lengths_of_the_data(
+def test_a_check_by_simulation_has_the_starts_and_lengths_of_the_data(
     demo: tuple[WGSINDy, Trajectories],
 ) -> None:
     data = Trajectories([demo[1][0][:50], demo[1][1][:80]], dt=0.01)
-    played = rehearse(demo[0].generator_, data, random_state=0)
+    played = check_by_simulation(demo[0].generator_, data, random_state=0)
     assert len(played.simulated) == REPLICAS
     for paths in (played.observed, *played.simulated):
         assert [len(path) for path in paths] == [50, 80]
@@ -801,32 +823,34 @@ def test_right_equations_lie_in_the_envelope_and_wrong_ones_do_not() -> None:
     x = sympy.Symbol("x")
     truth = Generator.from_sympy(("x",), [-x], [[1.0]])
     data = truth.simulate(np.zeros(1), dt=0.02, steps=500, trajectories=20, random_state=1)
-    right = rehearse(truth, data, random_state=2)
+    right = check_by_simulation(truth, data, random_state=2)
     assert right.density(0).inside > 0.7
     assert right.memory(0).inside > 0.7
-    slow = rehearse(Generator.from_sympy(("x",), [-x / 3], [[1 / 3]]), data, random_state=2)
+    slow = check_by_simulation(
+        Generator.from_sympy(("x",), [-x / 3], [[1 / 3]]), data, random_state=2
+    )
     # The same stationary density, three times the memory; at long lags both have forgotten.
     assert slow.memory(0).inside < 0.5
-    wide = rehearse(Generator.from_sympy(("x",), [-x], [[2.0]]), data, random_state=2)
+    wide = check_by_simulation(Generator.from_sympy(("x",), [-x], [[2.0]]), data, random_state=2)
     assert wide.density(0).inside < 0.5
 
 
 def test_long_data_are_cut_without_a_gap_and_thinned_evenly() -> None:
-    long = np.arange(2.5 * LONGEST_PIECE)[:, None]
-    pieces, dt = comparable_pieces(Trajectories([long], dt=0.5))
+    long = np.arange(2.5 * LONGEST_SEGMENT)[:, None]
+    pieces, dt = comparable_segments(Trajectories([long], dt=0.5))
     assert dt == 0.5
-    assert max(len(piece) - 1 for piece in pieces) <= LONGEST_PIECE
+    assert max(len(piece) - 1 for piece in pieces) <= LONGEST_SEGMENT
     assert sum(len(piece) - 1 for piece in pieces) == len(long) - 1
     assert all(a[-1] == b[0] for a, b in pairwise(pieces))
-    many = Trajectories([np.full((LONGEST_PIECE, 1), float(n)) for n in range(30)], dt=0.5)
-    kept, _ = comparable_pieces(many)
+    many = Trajectories([np.full((LONGEST_SEGMENT, 1), float(n)) for n in range(30)], dt=0.5)
+    kept, _ = comparable_segments(many)
     assert sum(map(len, kept)) <= MOST_STEPS
     assert (kept[0][0, 0], kept[-1][0, 0]) == (0.0, 29.0)
 
 
 def test_paths_with_other_steps_are_not_compared() -> None:
     path = np.arange(20.0)[:, None]
-    pieces, dt = comparable_pieces(Trajectories([path, path, path[:5]], [0.1, 0.1, 0.3]))
+    pieces, dt = comparable_segments(Trajectories([path, path, path[:5]], [0.1, 0.1, 0.3]))
     assert len(pieces) == 2
     assert dt == pytest.approx(0.1)
 
@@ -838,16 +862,16 @@ def test_equations_that_explode_are_a_sentence_on_the_page(
     wild = Generator.from_sympy(("x",), [50 * x**3], [[1.0]])
     text = render_report(wild, line[1], line[0].diagnostics_, ORIGIN)
     assert "could not be simulated" in text
-    assert "A trajectory became infinite at step" in text
-    assert not any(name.startswith("rehearsal") for name in Page(text).specs())
+    assert "A path became infinite at step" in text
+    assert not any(name.startswith("simulated") for name in Page(text).specs())
 
 
 def test_paths_that_run_away_are_told_before_numbers_overflow() -> None:
     truth = Generator.from_sympy(("x",), [100 * sympy.Symbol("x")], [[1.0]])
     rng = np.random.default_rng(0)
     data = Trajectories([rng.normal(size=(300, 1))], dt=0.01)
-    with pytest.raises(SimulationError, match=r"path of x ran 1e\+06 standard deviations away"):
-        rehearse(truth, data, random_state=0)
+    with pytest.raises(SimulationError, match=r"of x ran 1e\+06 standard deviations away"):
+        check_by_simulation(truth, data, random_state=0)
 
 
 def test_the_error_of_the_drift_is_relative_to_its_size() -> None:

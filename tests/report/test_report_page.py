@@ -5,6 +5,7 @@ Needs Debian's chromium (``apt-get install chromium``) or any other, and playwri
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,7 +72,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
 
 @pytest.fixture(scope="module")
 def doubtful(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Diagnostics]:
-    """A report of a fit with findings: noise of the observation, and a drift too weak to see."""
+    """A report of a fit with findings: observation noise, and a drift too weak to see."""
     rng = np.random.default_rng(1)
     x = np.zeros((6, 1001, 2))
     for n in range(1000):
@@ -111,12 +112,12 @@ class Visit:
         """Pictures without a mark of any size, or wider than their place."""
         found: list[str] = self.page.evaluate(
             """() => [...document.querySelectorAll(".picture")].filter((plot) => {
-              const marks = plot.querySelectorAll(".overplot path, .overplot image");
+              const marks = plot.querySelectorAll(".marks path, .marks image");
               const drawn = [...marks].some((mark) => {
                 const box = mark.getBoundingClientRect();
                 return box.width > 5; // a field that is zero is a flat line
               });
-              const svg = plot.querySelector("svg.main-svg");
+              const svg = plot.querySelector("svg");
               return !drawn || !svg || svg.getBoundingClientRect().width > plot.clientWidth + 1;
             }).map((plot) => plot.id)"""
         )
@@ -153,7 +154,7 @@ def test_a_page_is_drawn_without_complaints_and_without_a_network(
 
 def test_an_empty_picture_would_be_seen(browser: Browser, reports: dict[int, Path]) -> None:
     with Visit(browser, reports[1]) as visit:
-        visit.page.evaluate("() => document.querySelector('.picture .overplot').replaceChildren()")
+        visit.page.evaluate("() => document.querySelector('.picture .marks').replaceChildren()")
         assert len(visit.undrawn()) == 1
         visit.page.evaluate("() => fetch('data:,').catch(() => console.error('kept from it'))")
         visit.page.wait_for_timeout(100)
@@ -166,14 +167,31 @@ def test_pointing_at_a_field_reads_its_value(browser: Browser, reports: dict[int
             plot = visit.page.locator(f"#{name}")
             plot.scroll_into_view_if_needed()
             # Arrows answer at their feet; the middle of 15 x 15 cells is one.
-            box = plot.locator(".nsewdrag").bounding_box()
+            box = plot.locator(".plane").bounding_box()
             assert box is not None
             x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
             visit.page.mouse.move(x + 1, y)
             visit.page.mouse.move(x, y)
-            shown = plot.locator(".hoverlayer .hovertext")
+            shown = plot.locator(".hover")
             shown.first.wait_for(timeout=PATIENCE)
             assert expected in (shown.first.text_content() or "")
+
+
+def test_a_finger_reads_a_curve_and_a_bar(browser: Browser, reports: dict[int, Path]) -> None:
+    with Visit(browser, reports[1], viewport=PHONE, is_mobile=True, has_touch=True) as visit:
+        for name, expected in (("residual-histogram-0", "residuals"), ("field-b1", "b1")):
+            plot = visit.page.locator(f"#{name}")
+            plot.scroll_into_view_if_needed()
+            plot.locator(".plane").tap()  # its middle, through which the drift of a centre passes
+            label = plot.locator(".hover")
+            label.wait_for(timeout=PATIENCE)
+            box, place = label.bounding_box(), plot.bounding_box()
+            assert box
+            assert place
+            assert expected in label.inner_text()
+            assert re.search(r": \u2212?\d", label.inner_text())
+            assert place["x"] <= box["x"]
+            assert box["x"] + box["width"] <= place["x"] + place["width"] + 1
 
 
 def test_the_contents_work_by_mouse_and_by_keyboard(
@@ -284,10 +302,10 @@ def test_pictures_follow_the_width_of_the_window(
     browser: Browser, reports: dict[int, Path]
 ) -> None:
     with Visit(browser, reports[1]) as visit:
-        before = visit.page.locator(".picture svg.main-svg").first.bounding_box()
+        before = visit.page.locator(".picture svg").first.bounding_box()
         visit.page.set_viewport_size({"width": 700, "height": 900})
         visit.page.wait_for_timeout(1500)
-        after = visit.page.locator(".picture svg.main-svg").first.bounding_box()
+        after = visit.page.locator(".picture svg").first.bounding_box()
         assert before
         assert after
         assert before["width"] != after["width"]
@@ -320,7 +338,7 @@ def test_paper_is_white_complete_and_wide_enough(
         page = visit.page
         page.evaluate(
             """() => addEventListener("beforeprint", () => {
-              const seen = [...document.querySelectorAll(".picture svg.main-svg")];
+              const seen = [...document.querySelectorAll(".picture svg")];
               window.printed = {
                 paper: document.documentElement.classList.contains("paper"),
                 ink: getComputedStyle(document.querySelector(".picture .xtick text")).fill,
@@ -354,9 +372,9 @@ def test_without_javascript_the_words_and_numbers_are_there(
     context.close()
 
 
-def test_a_browser_that_cannot_unpack_says_so(browser: Browser, reports: dict[int, Path]) -> None:
+def test_a_browser_that_cannot_draw_says_so(browser: Browser, reports: dict[int, Path]) -> None:
     context = browser.new_context()
-    context.add_init_script("delete window.DecompressionStream")
+    context.add_init_script("delete window.SVGElement.prototype.style")
     page = context.new_page()
     page.goto(reports[1].as_uri())
     page.wait_for_selector("html[data-drawn='no']", timeout=PATIENCE)

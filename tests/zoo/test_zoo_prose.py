@@ -1,10 +1,9 @@
-"""What the zoo says about itself: contexts, limiting axes, observed truths, and LaTeX."""
+"""What the zoo says about itself: contexts, limitations, observed truths, and LaTeX."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,17 +16,10 @@ from wgsindy.model.generator import Generator
 from wgsindy.zoo import Limitation
 
 ALL = zoo.names(variants=True)
-# The paper's text is not part of the repository; it lies beside some checkouts.
-PAPERS = sorted((Path(__file__).resolve().parents[3] / "shared" / "seeds").glob("*.txt"))
 
 
 def sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.!?])\s+", text)
-
-
-def runs_of_words(text: str, length: int) -> set[tuple[str, ...]]:
-    words = re.findall(r"[a-z0-9]+", text.lower())
-    return {tuple(words[i : i + length]) for i in range(len(words) - length + 1)}
 
 
 # ---- contexts
@@ -57,15 +49,6 @@ def test_systems_that_a_context_refers_to_exist(name: str) -> None:
     assert mentioned <= set(ALL) - {name}
 
 
-@pytest.mark.skipif(not PAPERS, reason="the paper's text is not here")
-def test_contexts_are_not_the_papers_words() -> None:
-    # Seven words in a row are already a quotation, so no whole sentence can be one.
-    paper = set().union(*(runs_of_words(path.read_text(encoding="utf-8"), 7) for path in PAPERS))
-    assert len(paper) > 1000
-    for name in ALL:
-        assert runs_of_words(zoo.get(name).context, 7) & paper == set(), name
-
-
 def test_a_context_follows_the_parameters() -> None:
     assert "correlation -0.2 " in zoo.get("heston_logsv", rho=-0.2).context
     assert "angular speed 4 " in zoo.get("rotational_ou", omega=4).context
@@ -90,7 +73,7 @@ def test_sweeps_change_what_they_name() -> None:
     )
 
 
-# ---- limiting axes
+# ---- limitations
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -106,7 +89,7 @@ def test_whatever_is_not_a_clean_pass_names_its_limit(name: str) -> None:
     assert bool(system.limitation) == expected
 
 
-def test_every_axis_is_some_systems_limit() -> None:
+def test_every_limitation_is_some_systems() -> None:
     # What can go wrong with a recording of any system is not the limit of one.
     of_recordings = {Limitation.NOISE, Limitation.JUMPS, Limitation.DISAGREEMENT}
     assert {zoo.get(name).limitation for name in ALL} == set(Limitation) - of_recordings

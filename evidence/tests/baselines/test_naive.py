@@ -13,7 +13,8 @@ from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.data.arrays import FloatArray
 from wgsindy.estimate.weak_form.smoother import build_smoother, grid_of_centres
 from wgsindy.passes.summary import data_summary
-from wgsindy_evidence.recipes import NAIVE, PAPER, WeakFormRecipe
+from wgsindy.recipes import WeakFormRecipe
+from wgsindy_evidence.recipes import NAIVE, PAPER
 
 
 def walk(dimension: int, n: int = 400, seed: int = 0) -> Trajectories:

@@ -94,7 +94,7 @@ def fit(
         str, _option(FIT, "--recipe", "NAME", "How to fit: sharp (default) or paper.")
     ] = "sharp",
     noise_correction: Annotated[
-        bool, _option(FIT, "--noise-correction", None, "Allow for noise of the observation.")
+        bool, _option(FIT, "--noise-correction", None, "Allow for observation noise.")
     ] = False,
     seed: Annotated[int, _option(FIT, "--seed", "N", "Of all that is random.", min=0)] = 0,
     threads: Annotated[int, _option(FIT, "--threads", "N", "For passes over data.", min=1)] = 1,

@@ -40,7 +40,7 @@ LEAST_SIGNAL = 4.0
 def findings(seen: Measurements) -> tuple[Finding, ...]:
     """Every finding, the limiting one first: what spoils samples, then what spoils the model.
 
-    A fault further up the list makes those below it appear; noise of the observation, say, looks
+    A fault further up the list makes those below it appear; observation noise, say, looks
     like jumps to a fit that knows of no such noise.
     """
     checks = (
@@ -98,7 +98,7 @@ def stalled(seen: Measurements) -> Iterator[Finding]:
 
 
 def observation_noise(seen: Measurements) -> Iterator[Finding]:
-    """Neighbouring residuals that take each other back."""
+    """Neighbouring residuals that are anticorrelated."""
     left = seen.residuals
     noisy = (left.lag_one < NOISE_CORRELATION) & (left.lag_one_errors < -STANDARD_ERRORS)
     if noisy.any():
@@ -112,7 +112,7 @@ def observation_noise(seen: Measurements) -> Iterator[Finding]:
         yield Finding(
             Limitation.NOISE,
             _variances(seen, noisy),
-            f"neighbouring steps of {_names(seen, noisy)} take each other back (correlation "
+            f"neighbouring steps of {_names(seen, noisy)} are anticorrelated (correlation "
             f"{worst:.2f}): the observation adds noise of its own, which inflates the tensor"
             + (", and the fit subtracts it." if seen.fit.recipe.noise_correction else ".")
             + (" Too much of it: what is left is no tensor at many samples." if broken else ""),
@@ -218,7 +218,7 @@ def missing_terms(seen: Measurements) -> Iterator[Finding]:
             Limitation.MISSING_TERMS,
             tuple(rival.chosen),
             f"with {rival.name} in the library the data would have other equations ({formulas}), "
-            f"preferred by {rival.log_evidence:.0f} nats.",
+            f"preferred by {rival.log_evidence:.0f} in log-evidence (4 means 55 to 1).",
             "Add these terms to the library, or fit with library='auto'.",
         )
     yield from _wrong_tensor(seen)

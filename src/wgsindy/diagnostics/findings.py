@@ -31,7 +31,7 @@ class Finding(NamedTuple):
     """One thing a diagnosis found.
 
     ``fields`` that it concerns, such as ``("b1",)``; ``sentence`` what was measured, ``advice``
-    what to do. ``mended`` if the fit has allowed for it, so that the verdict need not.
+    what to do. ``handled`` if the fit has allowed for it, so that the verdict need not.
     """
 
     limitation: Limitation

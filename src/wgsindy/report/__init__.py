@@ -1,7 +1,8 @@
 """report.html: what a fit found, how sure it is and whether to believe it, in one file.
 
-``content`` and ``measured`` gather numbers and sentences, ``residuals`` and ``rehearsal`` check the
-fit against its data, ``picture`` and those that use it draw, ``page`` fills a template.
+``digest`` reads the data, ``page_text`` and ``facts_table`` gather sentences and numbers,
+``checks`` compares the fit with its data. ``planes`` and ``field_data`` compute what is drawn,
+``figures`` draws it with Matplotlib and ``pictures`` for the page, and ``page`` fills a template.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from wgsindy.diagnostics import Diagnostics
 from wgsindy.errors import DataError
 from wgsindy.files import write_atomically
 from wgsindy.model.generator import Generator
-from wgsindy.report.content import Origin
 from wgsindy.report.digest import Digest, digest
 from wgsindy.report.page import render
+from wgsindy.report.page_text import Origin
 
 __all__ = ["render_report", "write_report"]
 

@@ -14,8 +14,9 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.passes.engine import SumPass, merged_by, reduce
 from wgsindy.passes.segments import SegmentPass, joined
 
-STRETCHES, STRETCH = 50, 4000  # how many, and their steps: long enough to be simulated again
-MOST = STRETCHES * STRETCH
+SEGMENTS = 50
+SEGMENT_STEPS = 4000  # long enough to be simulated again
+MOST = SEGMENTS * SEGMENT_STEPS  # states and steps kept of a stream
 
 
 class States(Protocol):
@@ -31,19 +32,14 @@ class States(Protocol):
 
 @dataclass(frozen=True)
 class Digest:
-    """What pictures and comparisons are made from.
-
-    ``whole`` are the data; ``states (n, d)`` some of all of them, evenly taken; ``paths`` stretches
-    of neighbouring samples, evenly spread. ``low`` and ``high (d,)`` are the ends of the range of
-    all states, ``steps`` the shortest and the longest step of all.
-    """
+    """What pictures and comparisons are made from."""
 
     whole: Dataset
-    states: FloatArray
-    paths: Trajectories
-    low: FloatArray
-    high: FloatArray
-    steps: tuple[float, float]
+    states: FloatArray  # (n, d) of all samples, evenly taken
+    segments: Trajectories  # of neighbouring samples, evenly spread
+    low: FloatArray  # (d,) smallest of all states
+    high: FloatArray  # (d,) largest of all states
+    steps: tuple[float, float]  # shortest and longest of all
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,8 +53,8 @@ class Digest:
 
     @property
     def share(self) -> float:
-        """Share of all steps that are in the paths."""
-        return self.paths.n_increments / self.whole.n_increments
+        """Share of all steps that are in the segments."""
+        return self.segments.n_increments / self.whole.n_increments
 
     @property
     def note(self) -> str:
@@ -68,8 +64,8 @@ class Digest:
         return (
             f"Pictures of states show {len(self.states)} of {self.whole.n_samples} samples, evenly "
             "taken: a hatched cell may hold others. Residuals and simulations are compared on "
-            f"{self.paths.n_increments} of {self.whole.n_increments} steps, in {STRETCHES} "
-            "stretches evenly spread. Equations, error bars and checks are those of all samples."
+            f"{self.segments.n_increments} of {self.whole.n_increments} steps, in {SEGMENTS} "
+            "segments evenly spread. Equations, error bars and checks are those of all samples."
         )
 
 
@@ -78,48 +74,42 @@ def digest(data: Dataset | Digest) -> Digest:
     if isinstance(data, Digest):
         return data
     in_memory = isinstance(data, Trajectories)
-    step = LookPass(data, 0 if in_memory else MOST)
-    seen = reduce(step, data)
-    paths = data if isinstance(data, Trajectories) else joined(seen.stretches, data.names)
+    found = reduce(DigestPass(data, 0 if in_memory else MOST), data)
+    segments = data if isinstance(data, Trajectories) else joined(found.segments, data.names)
     few = in_memory or data.n_increments <= MOST
-    return Digest(
-        data,
-        paths.states if few else seen.sample(),
-        paths,
-        seen.low,
-        seen.high,
-        (seen.shortest, seen.longest),
-    )
+    states = segments.states if few else found.states()
+    steps = found.shortest, found.longest
+    return Digest(data, states, segments, found.low, found.high, steps)
 
 
 @dataclass
-class Seen:
-    """What :class:`LookPass` collects."""
+class Found:
+    """What :class:`DigestPass` collects."""
 
     low: FloatArray = field(metadata=merged_by(np.minimum))
     high: FloatArray = field(metadata=merged_by(np.maximum))
     shortest: float = field(default=np.inf, metadata=merged_by(min))
     longest: float = field(default=-np.inf, metadata=merged_by(max))
     samples: list[tuple[int, FloatArray]] = field(default_factory=list)  # with their places
-    stretches: list[Chunk] = field(default_factory=list)
+    segments: list[Chunk] = field(default_factory=list)
 
-    def sample(self) -> FloatArray:
+    def states(self) -> FloatArray:
         """Return the states that were taken, in order."""
         return frozen(np.concatenate([x for _, x in sorted(self.samples, key=lambda s: s[0])]))
 
 
-class LookPass(SumPass[Seen]):
-    """Collect ranges, about ``most`` states evenly taken, and stretches of as many steps in all."""
+class DigestPass(SumPass[Found]):
+    """Collect ranges, about ``most`` states evenly taken, and segments of as many steps in all."""
 
     def __init__(self, data: Dataset, most: int) -> None:
         self.dimension, self.most = data.dimension, most
         self.every = max(1, data.n_increments // most) if most else 0
-        self.stretches = SegmentPass.evenly(data, STRETCHES, STRETCH)
+        self.segments = SegmentPass.evenly(data, SEGMENTS, SEGMENT_STEPS)
 
-    def empty(self) -> Seen:
-        return Seen(np.full(self.dimension, np.inf), np.full(self.dimension, -np.inf))
+    def empty(self) -> Found:
+        return Found(np.full(self.dimension, np.inf), np.full(self.dimension, -np.inf))
 
-    def add(self, total: Seen, chunk: Chunk) -> Seen:
+    def add(self, total: Found, chunk: Chunk) -> Found:
         for states in (chunk.states, chunk.states + chunk.increments):
             total.low = np.minimum(total.low, states.min(axis=0))
             total.high = np.maximum(total.high, states.max(axis=0))
@@ -128,5 +118,5 @@ class LookPass(SumPass[Seen]):
         if self.most:
             first = -chunk.start % self.every
             total.samples.append((chunk.start, chunk.states[first :: self.every].copy()))
-            self.stretches.add(total.stretches, chunk)
+            self.segments.add(total.segments, chunk)
         return total

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, isfinite, nan
-from typing import NamedTuple
+from math import nan
 
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.diagnostics.checks import (
@@ -22,82 +21,12 @@ from wgsindy.diagnostics.checks import (
 )
 from wgsindy.estimate.rival_libraries import PREFERRED
 from wgsindy.passes.summary import OUTLIER_RATIO
-from wgsindy.report.content import MINUS
+from wgsindy.report.quantity import NO_NOISE, Measured, Quantity
 
 # Beyond this the terms of a library can hardly be told apart on the data.
 LARGE_CONDITION = 1e4
-NO_NOISE = "no noise"
 NO_DRIFT = "no drift was found"
 NOT_ASKED = "needs recipe='sharp'"
-
-
-class Value(NamedTuple):
-    """One figure: of which coordinate, as text, whether normal; or why there is none."""
-
-    coordinate: str
-    text: str
-    number: float
-    normal: bool = True
-    missing: str = ""
-
-
-class Measured(NamedTuple):
-    """A line of the table: a fact, what it tells, its normal range, its values."""
-
-    fact: str
-    name: str
-    tells: str
-    normal: str
-    values: tuple[Value, ...]
-
-
-def _plain(value: float) -> str:
-    """Write three digits, and numbers of a few thousand in full.
-
-    >>> _plain(0.98765), _plain(10000.0), _plain(2.5e9)
-    ('0.988', '10000', '2.5e+09')
-    """
-    return f"{value:.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
-
-
-class Quantity(NamedTuple):
-    """How a fact is named, read and judged; an infinite range has no normal values of its own."""
-
-    fact: str
-    name: str
-    tells: str
-    low: float = -inf
-    high: float = inf
-    share: bool = False
-    missing: str = NO_NOISE
-
-    @property
-    def normal(self) -> str:
-        """The normal range in words."""
-        low, high = self.written(self.low), self.written(self.high)
-        if isfinite(self.low) and isfinite(self.high):
-            return f"{low} to {high}"
-        if isfinite(self.high):
-            return f"below {high}"
-        return f"above {low}" if isfinite(self.low) else f"near {self.written(0.0)}"
-
-    def written(self, value: float) -> str:
-        """Write a value as a number or as a share; beyond 100 % its size says nothing."""
-        if self.share and abs(value) > 1:
-            return "more than 100 %"
-        text = f"{100 * value:.3g} %" if self.share else _plain(value)
-        return text.replace("-", MINUS)
-
-    def judged(self, value: float, coordinate: str = "", text: str = "") -> Value:
-        """Write a value and compare it."""
-        if not isfinite(value):
-            return Value(coordinate, "", value, missing=self.missing)
-        normal = self.low <= value <= self.high
-        return Value(coordinate, text or self.written(value), value, normal)
-
-    def line(self, values: Sequence[Value]) -> Measured:
-        """Put the values beside what is normal."""
-        return Measured(self.fact, self.name, self.tells, self.normal, tuple(values))
 
 
 PER_COORDINATE = (
@@ -117,7 +46,7 @@ PER_COORDINATE = (
     Quantity(
         "lag_one",
         "Correlation of neighbouring residuals",
-        "Below zero: the observation adds noise of its own.",
+        "Below zero: there is observation noise.",
         low=NOISE_CORRELATION,
     ),
     Quantity(
@@ -207,8 +136,8 @@ CLIPPING = Quantity(
 )
 RIVAL = Quantity(
     "rival_log_evidence",
-    "Preference for another library, in nats",
-    "Large: the library lacks terms.",
+    "Preference for another library, in log-evidence",
+    "Large: the library lacks terms. A preference of 4 means 55 to 1.",
     high=PREFERRED,
     missing="no other library was tried",
 )

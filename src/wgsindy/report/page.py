@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
-from math import isnan
-from typing import Any, Self
+from typing import Self
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wgsindy import __version__
@@ -23,35 +16,36 @@ from wgsindy.model import model_file
 from wgsindy.model.display import mathml as formulas
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
-from wgsindy.report import content
+from wgsindy.report import page_text
 from wgsindy.report.checks.residuals import Moment, residuals
-from wgsindy.report.checks.simulation import rehearse
-from wgsindy.report.content import Origin
+from wgsindy.report.checks.simulation import check_by_simulation
 from wgsindy.report.digest import Digest
 from wgsindy.report.facts_table import measured
+from wgsindy.report.markup import as_base64, as_json, environment, package_text
+from wgsindy.report.page_text import Origin
 from wgsindy.report.pictures.coverage import coverage_pictures
 from wgsindy.report.pictures.fields import field_pictures, field_titles
 from wgsindy.report.pictures.flow import flow_pictures
 from wgsindy.report.pictures.picture import Picture
-from wgsindy.report.pictures.tests import rehearsal_pictures, residual_pictures
+from wgsindy.report.pictures.tests import residual_pictures, simulation_pictures
 
 
 @dataclass(frozen=True)
-class Rest:
-    """The residuals of one coordinate; no moments where it has no noise."""
+class ResidualSection:
+    """What the page shows of the residuals of one coordinate."""
 
     coordinate: str
-    moments: list[Moment]
+    moments: list[Moment]  # none where the coordinate has no noise
     pictures: list[Picture]
 
 
 @dataclass(frozen=True)
-class Replay:
-    """Simulated data beside observed ones, or why there are none."""
+class SimulationSection:
+    """What the page shows of simulated data beside observed ones."""
 
     pictures: list[Picture]
-    share: float = 1.0
-    failure: str = ""
+    share: float = 1.0  # of the data that are compared
+    failure: str = ""  # why nothing could be simulated
 
 
 def render(
@@ -65,10 +59,11 @@ def render(
     """Compute everything and fill the template."""
     weak, unit = weak_fields(diagnostics.findings), origin.time_unit
     flow, fields = flow_pictures(generator, data, weak, unit), field_pictures(generator, data, weak)
-    coverage, rests = coverage_pictures(generator, data), rests_of(generator, data, diagnostics)
-    replay = play(generator, data, random_state, unit)
-    drawn = [*flow, *fields, *coverage, *replay.pictures]
-    drawn += [picture for rest in rests for picture in rest.pictures]
+    coverage = coverage_pictures(generator, data)
+    left = residual_sections(generator, data, diagnostics)
+    simulated = simulation_section(generator, data, random_state, unit)
+    drawn = [*flow, *fields, *coverage, *simulated.pictures]
+    drawn += [picture for section in left for picture in section.pictures]
     return (
         environment()
         .get_template("report.html")
@@ -78,7 +73,7 @@ def render(
             version=__version__,
             names=generator.names,
             diagnostics=diagnostics,
-            next_step=content.NEXT[diagnostics.verdict],
+            next_step=page_text.NEXT[diagnostics.verdict],
             written=Written.of(generator),
             mapped=None if origin.mapped is None else Written.of(origin.mapped),
             field_titles=field_titles(generator.names),
@@ -86,19 +81,18 @@ def render(
             small_coefficients=coefficient_rows(generator, unwritten(generator)),
             averaged=generator.uncertainty is not None,
             measured=measured(diagnostics, generator.names, len(data.whole)),
-            data_facts=content.data_facts(data, unit),
-            fit_facts=content.fit_facts(generator, diagnostics),
+            data_facts=page_text.data_facts(data, unit),
+            fit_facts=page_text.fit_facts(generator, diagnostics),
             flow=flow,
             fields=fields,
             coverage=coverage,
-            rests=rests,
-            replay=replay,
+            residuals=left,
+            simulated=simulated,
             random_state=random_state,
             model=as_base64(model_file.text_of(generator.to_dict()).encode()),
             specs=as_json({picture.name: picture.spec() for picture in drawn}),
             style=package_text("report.css"),
             script=package_text("report.js"),
-            library=packed_plotly(),
         )
     )
 
@@ -123,30 +117,34 @@ class Written:
         )
 
 
-def rests_of(generator: Generator, data: Digest, diagnostics: Diagnostics) -> list[Rest]:
+def residual_sections(
+    generator: Generator, data: Digest, diagnostics: Diagnostics
+) -> list[ResidualSection]:
     """Residuals of every coordinate, as numbers and as pictures."""
-    found = residuals(generator, data.paths, diagnostics, share=data.share)
+    found = residuals(generator, data.segments, diagnostics, share=data.share)
     memory = found.autocorrelation()
-    rests = []
+    sections = []
     for p, name in enumerate(data.names):
         if len(found.of(p)) < 2:
-            rests.append(Rest(name, [], []))
+            sections.append(ResidualSection(name, [], []))
             continue
         moments = found.moments(p, diagnostics)
-        rests.append(Rest(name, moments, residual_pictures(found, memory, p)))
-    return rests
+        sections.append(ResidualSection(name, moments, residual_pictures(found, memory, p)))
+    return sections
 
 
-def play(generator: Generator, data: Digest, random_state: int, unit: str) -> Replay:
+def simulation_section(
+    generator: Generator, data: Digest, random_state: int, unit: str
+) -> SimulationSection:
     """Simulate; equations that cannot be simulated are a finding, not an error of the report."""
     try:
-        rehearsal = rehearse(generator, data.paths, random_state)
+        check = check_by_simulation(generator, data.segments, random_state)
     except WgsindyError as error:
-        return Replay([], failure=content.capitalised(str(error), data.names))
+        return SimulationSection([], failure=page_text.capitalised(str(error), data.names))
     pictures = [
-        picture for p in range(data.dimension) for picture in rehearsal_pictures(rehearsal, p, unit)
+        picture for p in range(data.dimension) for picture in simulation_pictures(check, p, unit)
     ]
-    return Replay(pictures, rehearsal.share * data.share)
+    return SimulationSection(pictures, check.share * data.share)
 
 
 def unwritten(generator: Generator) -> list[Coefficient]:
@@ -167,72 +165,3 @@ def coefficient_rows(
         )
         for found in coefficients
     ]
-
-
-@cache
-def environment() -> Environment:
-    """Templates in which every value is text unless it was built as markup here."""
-    loaded = Environment(
-        loader=PackageLoader("wgsindy.report", "template"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    loaded.filters["capitalised"] = content.capitalised
-    loaded.filters["figure"] = figure
-    loaded.filters["symbol"] = formulas.field_symbol
-    loaded.filters["probability"] = probability
-    return loaded
-
-
-def figure(value: float, digits: int = 4) -> Markup:
-    """Write a number to some digits and keep it whole for whoever reads the page by program.
-
-    >>> str(figure(0.02, 2))
-    "<data value='0.02'>0.020</data>"
-    """
-    if isnan(value):
-        return Markup("<span aria-label='not known'>&ndash;</span>")
-    text = f"{value:#.{digits}g}".rstrip(".").replace("-", content.MINUS)
-    return Markup("<data value='{}'>{}</data>").format(repr(float(value)), text)
-
-
-def probability(value: float) -> Markup:
-    """Write a probability; one that rounding would call certain is more than 0.999.
-
-    >>> str(probability(0.99999))
-    "<data value='0.99999'>&gt; 0.999</data>"
-    """
-    if isnan(value):
-        return figure(value)
-    text = "> 0.999" if value > 0.999 else "< 0.001" if value < 0.001 else f"{value:.3f}"
-    return Markup("<data value='{}'>{}</data>").format(repr(float(value)), text)
-
-
-def as_json(value: Any) -> Markup:
-    """Write data into a script element: no text in it can end the element."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
-
-
-def as_base64(content: bytes) -> str:
-    """Write bytes as letters and digits."""
-    return base64.b64encode(content).decode("ascii")
-
-
-def package_text(name: str) -> Markup:
-    """A file of the page, which this package wrote and nobody else can."""
-    path = resources.files("wgsindy.report") / "template" / name
-    return Markup(path.read_text(encoding="utf-8"))
-
-
-@cache
-def packed_plotly() -> str:
-    """plotly.js, compressed: 2 MB in the page instead of 5; the browser unpacks it.
-
-    More effort would take twice the time and save 1 % of the page.
-    """
-    from plotly.offline import get_plotlyjs
-
-    return as_base64(gzip.compress(get_plotlyjs().encode(), 5, mtime=0))

@@ -21,7 +21,8 @@ from wgsindy.terms.monomials import monomial_name
 
 GRID_POINTS = 15
 GRID_RANGE = (2.0, 98.0)
-DRIFT_GATE, TENSOR_GATE, PSD_GATE, COSINE_GATE = 0.80, 0.45, 0.99, 0.85
+# The paper's accuracy thresholds.
+LARGEST_DRIFT_ERROR, LARGEST_TENSOR_ERROR, LEAST_PSD, LEAST_COSINE = 0.80, 0.45, 0.99, 0.85
 REPORTING_THRESHOLD = 1e-3  # smallest coefficient that counts as selected in a report
 
 
@@ -75,17 +76,17 @@ class Scores:
 
     @property
     def passes(self) -> bool:
-        """Whether the paper's gates hold; a gate on an undefined quantity is left out."""
+        """Whether the paper's accuracy thresholds are passed; undefined quantities do not count."""
         return passes(self.drift, self.tensor, self.psd, self.cosine)
 
 
 def passes(drift: float, tensor_error: float, psd: float, cosine12: float) -> bool:
-    """Apply the gates: drift < 0.80, tensor < 0.45, PSD >= 0.99, cosine > 0.85."""
+    """Apply the accuracy thresholds: drift < 0.80, tensor < 0.45, PSD >= 0.99, cosine > 0.85."""
     return (
-        not drift >= DRIFT_GATE
-        and not tensor_error >= TENSOR_GATE
-        and psd >= PSD_GATE
-        and not cosine12 <= COSINE_GATE
+        not drift >= LARGEST_DRIFT_ERROR
+        and not tensor_error >= LARGEST_TENSOR_ERROR
+        and psd >= LEAST_PSD
+        and not cosine12 <= LEAST_COSINE
     )
 
 

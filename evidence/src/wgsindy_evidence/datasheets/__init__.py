@@ -10,7 +10,8 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
-from wgsindy.report.figures.fields import Viewport, plot_fields
+from wgsindy.report.figures.fields import plot_fields
+from wgsindy.report.planes import Viewport
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Line
@@ -188,9 +189,9 @@ def _figures(system: System, sharp: Sequence[Line], drawn: Drawn, table: Sequenc
         "held-out: one half of the trajectories fitted, scored on the other; PSD: the smallest "
         "share of points over the seeds, in brackets ten times outside the data; floor: the error "
         f"of a fit that is told the true terms and the true noise.{counted} Gates: drift below "
-        f"{metrics.DRIFT_GATE:.2f}, tensor below {metrics.TENSOR_GATE:.2f}, PSD at least "
-        f"{metrics.PSD_GATE:.2f}, cos12 above {metrics.COSINE_GATE:.2f}; published: the paper's "
-        "figures and its verdict.\n",
+        f"{metrics.LARGEST_DRIFT_ERROR:.2f}, tensor below {metrics.LARGEST_TENSOR_ERROR:.2f}, "
+        f"PSD at least {metrics.LEAST_PSD:.2f}, cos12 above {metrics.LEAST_COSINE:.2f}; "
+        "published: the paper's figures and its verdict.\n",
         _verdict(sharp, drawn),
         f"Limiting axis: {system.limitation or 'none'}.\n",
     ]

@@ -9,24 +9,24 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray
 
 
-def autocorrelation(paths: Sequence[FloatArray], lags: int) -> FloatArray:
+def autocorrelation(series: Sequence[FloatArray], lags: int) -> FloatArray:
     """Correlations ``(lags + 1, d)`` of values a number of steps apart; NaN marks missing ones.
 
-    The mean is that of all paths together: a path that stays away from it is slow, not wide. NaN
+    The mean is that of all series together: one that stays away from it is slow, not wide. NaN
     where no two values are that far apart, or nothing varies.
 
     >>> import numpy as np
     >>> autocorrelation([np.array([[1.0], [-1.0], [1.0], [-1.0]])], 2).ravel().round(6).tolist()
     [1.0, -1.0, 1.0]
     """
-    everything = np.concatenate(paths)
+    everything = np.concatenate(series)
     finite = np.isfinite(everything)
     mean = np.where(finite, everything, 0.0).sum(axis=0) / np.maximum(finite.sum(axis=0), 1)
     products = np.zeros((lags + 1, len(mean)))
     pairs = np.zeros_like(products)
-    # Paths of one length are transformed at once, which takes a fraction of the time.
-    for length in {len(path) for path in paths}:
-        alike = np.stack([path for path in paths if len(path) == length], axis=1)
+    # Series of one length are transformed at once, which takes a fraction of the time.
+    for length in {len(one) for one in series}:
+        alike = np.stack([one for one in series if len(one) == length], axis=1)
         there, most = np.isfinite(alike), min(lags + 1, length)
         products[:most] += _lagged_products(np.where(there, alike - mean, 0.0), most)
         if there.all():
@@ -39,7 +39,7 @@ def autocorrelation(paths: Sequence[FloatArray], lags: int) -> FloatArray:
 
 
 def _lagged_products(values: FloatArray, lags: int) -> FloatArray:
-    """Sums of ``v[n] v[n + lag]`` over the paths of ``values (n, R, d)``; ``(lags, d)``."""
+    """Sums of ``v[n] v[n + lag]`` over the series of ``values (n, R, d)``; ``(lags, d)``."""
     size = 1 << (2 * len(values) - 1).bit_length()
     spectrum = np.fft.rfft(values, size, axis=0)
     return np.asarray(np.fft.irfft((np.abs(spectrum) ** 2).sum(axis=1), size, axis=0)[:lags])

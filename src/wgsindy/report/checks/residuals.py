@@ -37,30 +37,23 @@ class Moment(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """Mean and root mean square of residuals ``(B,)`` along a coordinate, in ``B`` bins.
+    """Residuals along a coordinate, in ``B`` bins of equally many."""
 
-    ``places`` are the mean states, ``counts`` the numbers of residuals.
-    """
-
-    places: FloatArray
-    mean: FloatArray
-    size: FloatArray
-    counts: IntArray
+    places: FloatArray  # (B,) mean states
+    mean: FloatArray  # (B,) mean residuals
+    size: FloatArray  # (B,) root mean squares
+    counts: IntArray  # (B,) numbers of residuals
 
 
 @dataclass(frozen=True)
 class Residuals:
-    """Standardised residuals ``values (n, d)``, NaN where the fit states almost no noise.
-
-    ``states (n, d)`` from which the steps started, ``trajectory (n,)`` of each; ``share`` of all
-    steps that these are.
-    """
+    """Standardised residuals of steps."""
 
     names: tuple[str, ...]
-    states: FloatArray
-    values: FloatArray
-    trajectory: IntArray
-    share: float = 1.0
+    states: FloatArray  # (n, d) from which the steps started
+    values: FloatArray  # (n, d) residuals, NaN where the fit states almost no noise
+    trajectory: IntArray  # (n,) number of the trajectory of each step
+    share: float = 1.0  # of all steps that these are
 
     def of(self, p: int) -> FloatArray:
         """Residuals of coordinate ``p`` where it has noise."""
@@ -70,8 +63,8 @@ class Residuals:
     def autocorrelation(self) -> FloatArray:
         """``(lags + 1, d)``."""
         ends = np.flatnonzero(np.diff(self.trajectory)) + 1
-        paths = np.split(self.values, ends)
-        return autocorrelation(paths, min(LAGS, max(len(path) for path in paths) - 1))
+        series = np.split(self.values, ends)
+        return autocorrelation(series, min(LAGS, max(map(len, series)) - 1))
 
     def moments(self, p: int, diagnostics: Diagnostics) -> list[Moment]:
         """Mean, size, shape and correlation of neighbours of the residuals of ``p``.
@@ -100,12 +93,12 @@ class Residuals:
         there = np.isfinite(self.values[:, p])
         order = np.argsort(self.states[there, along], kind="stable")
         places, values = self.states[there, along][order], self.values[there, p][order]
-        parts = [part for part in np.array_split(np.arange(len(order)), BINS) if len(part)]
+        bins = [rows for rows in np.array_split(np.arange(len(order)), BINS) if len(rows)]
         return Profile(
-            np.array([places[part].mean() for part in parts]),
-            np.array([values[part].mean() for part in parts]),
-            np.array([np.sqrt(np.mean(values[part] ** 2)) for part in parts]),
-            np.array([len(part) for part in parts]),
+            np.array([places[rows].mean() for rows in bins]),
+            np.array([values[rows].mean() for rows in bins]),
+            np.array([np.sqrt(np.mean(values[rows] ** 2)) for rows in bins]),
+            np.array([len(rows) for rows in bins]),
         )
 
 
@@ -117,14 +110,14 @@ def residuals(
     As the diagnostics do: samples that repeat are left out, and so are those where the
     coordinate has almost no noise. ``data`` are that ``share`` of what the diagnostics saw.
     """
-    level, jitter = np.array(diagnostics.noise_level), np.array(diagnostics.observation_noise)
-    parts = []
+    level, sensor = np.array(diagnostics.noise_level), np.array(diagnostics.observation_noise)
+    found = []
     for chunk in data.chunks():
         seen = chunk.without_repeats()
         if not len(seen.states):
             continue
         drift, noise = generator.drift(seen.states), generator.fluctuation(seen.states)
-        values = standardised(seen, drift, noise, level, jitter)
-        parts.append((seen.states, values, seen.trajectory))
-    states, values, owner = (np.concatenate(part) for part in zip(*parts, strict=True))
+        values = standardised(seen, drift, noise, level, sensor)
+        found.append((seen.states, values, seen.trajectory))
+    states, values, owner = (np.concatenate(column) for column in zip(*found, strict=True))
     return Residuals(data.names, states, values, owner, share)

@@ -1,4 +1,4 @@
-"""The data played again by the recovered equations: same starts, same lengths, other noise.
+"""The data simulated again by the recovered equations: same starts, same lengths, other noise.
 
 Of a quantity of the data, the least and the largest value among 19 simulated data sets enclose the
 observed one with probability 18 / 20 if the equations are right (Monte Carlo test).
@@ -20,19 +20,19 @@ from wgsindy.model.generator import Generator
 from wgsindy.report.checks.autocorrelation import autocorrelation
 
 REPLICAS = 19
-# Steps are simulated one after the other, paths at once: long paths are cut, and start again where
-# the data were.
-LONGEST_PIECE = 4000
+# Steps are simulated one after the other, segments at once: long trajectories are cut, and start
+# again where the data were.
+LONGEST_SEGMENT = 4000
 MOST_STEPS = 40_000
-SIMILAR_STEP = 0.01  # paths whose mean step differs by more cannot share lags
+SIMILAR_STEP = 0.01  # trajectories whose mean step differs by more cannot share lags
 RUNAWAY = 1e6  # standard deviations of the data: no longer the same process
 BINS = 40
 LAG_POINTS = 60
 DECAYED = 0.1  # autocorrelation at which a process has forgotten most
 HORIZON = 5.0  # how far lags go, in times until then
 
-Paths = list[FloatArray]
-Curve = Callable[[Paths], FloatArray]
+Segments = list[FloatArray]
+Curve = Callable[[Segments], FloatArray]
 
 
 class Envelope(NamedTuple):
@@ -50,17 +50,16 @@ class Envelope(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rehearsal:
-    """Observed paths ``(n, d)`` and simulated data sets of the same make, at steps ``dt``.
-
-    ``share`` is how much of the data they are.
-    """
+class SimulationCheck:
+    """Observed segments of the data beside simulated ones."""
 
     names: tuple[str, ...]
     dt: float
-    observed: Paths
-    simulated: tuple[Paths, ...]
-    share: float
+    observed: Segments
+    simulated: tuple[
+        Segments, ...
+    ]  # data sets with the starts and lengths of the observed segments
+    share: float  # of the data that the segments are
 
     def density(self, p: int) -> Envelope:
         """Marginal density of coordinate ``p``."""
@@ -69,8 +68,8 @@ class Rehearsal:
         margin = 0.1 * (high - low) or 1.0
         edges = np.linspace(low - margin, high + margin, BINS + 1)
 
-        def heights(paths: Paths) -> FloatArray:
-            states = np.concatenate(paths)[:, p]
+        def heights(segments: Segments) -> FloatArray:
+            states = np.concatenate(segments)[:, p]
             return np.histogram(states, edges)[0] / (len(states) * np.diff(edges))
 
         return self._envelope((edges[1:] + edges[:-1]) / 2, heights)
@@ -85,64 +84,67 @@ class Rehearsal:
         lags = np.unique(np.linspace(0, most, LAG_POINTS).astype(int))
         return self._envelope(
             lags * self.dt,
-            lambda paths: autocorrelation(self._column(paths, p), most)[lags, 0],
+            lambda segments: autocorrelation(self._column(segments, p), most)[lags, 0],
         )
 
     @staticmethod
-    def _column(paths: Paths, p: int) -> Paths:
-        return [path[:, p : p + 1] for path in paths]
+    def _column(segments: Segments, p: int) -> Segments:
+        return [segment[:, p : p + 1] for segment in segments]
 
     def _envelope(self, places: FloatArray, curve: Curve) -> Envelope:
-        curves = np.array([curve(paths) for paths in self.simulated])
+        curves = np.array([curve(segments) for segments in self.simulated])
         return Envelope(places, curve(self.observed), curves.min(axis=0), curves.max(axis=0))
 
 
-def rehearse(generator: Generator, data: Trajectories, random_state: int) -> Rehearsal:
+def check_by_simulation(
+    generator: Generator, data: Trajectories, random_state: int
+) -> SimulationCheck:
     """Simulate data sets like ``data``.
 
     Raises
     ------
     WgsindyError
-        If a path runs away, becomes infinite or leaves the states where the library is defined.
+        If a trajectory runs away, becomes infinite or leaves the states for which the
+        library is defined.
     """
-    pieces, dt = comparable_pieces(data)
-    steps = max(map(len, pieces)) - 1
-    starts = np.tile([piece[0] for piece in pieces], (REPLICAS, 1))
-    paths = generator.simulate(
+    segments, dt = comparable_segments(data)
+    steps = max(map(len, segments)) - 1
+    starts = np.tile([segment[0] for segment in segments], (REPLICAS, 1))
+    again = generator.simulate(
         starts, dt=dt, steps=steps, trajectories=len(starts), random_state=random_state
     )
-    _check_for_runaways(paths, data)
-    lengths = [len(piece) for piece in pieces] * REPLICAS
-    played = [path[:length] for path, length in zip(paths, lengths, strict=True)]
-    sets = tuple(played[i : i + len(pieces)] for i in range(0, len(played), len(pieces)))
-    share = sum(len(piece) - 1 for piece in pieces) / data.n_increments
-    return Rehearsal(data.names, dt, pieces, sets, min(share, 1.0))
+    _check_for_runaways(again, data)
+    lengths = [len(segment) for segment in segments] * REPLICAS
+    cut = [states[:length] for states, length in zip(again, lengths, strict=True)]
+    sets = tuple(cut[i : i + len(segments)] for i in range(0, len(cut), len(segments)))
+    share = sum(len(segment) - 1 for segment in segments) / data.n_increments
+    return SimulationCheck(data.names, dt, segments, sets, min(share, 1.0))
 
 
-def _check_for_runaways(paths: Trajectories, data: Trajectories) -> None:
+def _check_for_runaways(simulated: Trajectories, data: Trajectories) -> None:
     spread = data.states.std(axis=0)
-    away = np.abs(paths.states - data.states.mean(axis=0)).max(axis=0) > RUNAWAY * spread
+    away = np.abs(simulated.states - data.states.mean(axis=0)).max(axis=0) > RUNAWAY * spread
     if (away & (spread > 0)).any():
         name = data.names[int(np.argmax(away & (spread > 0)))]
         raise SimulationError(
-            f"a simulated path of {name} ran {RUNAWAY:.0e} standard deviations away from the data: "
-            "the drift pushes outwards beyond the fitted region."
+            f"a simulated trajectory of {name} ran {RUNAWAY:.0e} standard deviations away from the "
+            "data: the drift pushes outwards beyond the fitted region."
         )
 
 
-def comparable_pieces(data: Trajectories) -> tuple[Paths, float]:
-    """Paths with the same step, cut where they are long; evenly thinned if there are too many."""
+def comparable_segments(data: Trajectories) -> tuple[Segments, float]:
+    """Segments with the same step; evenly thinned if there are too many."""
     means = np.array([data.steps(index).mean() for index in range(len(data))])
-    dt = float(np.sort(means)[len(means) // 2])  # of a path, not between two
+    dt = float(np.sort(means)[len(means) // 2])  # of a trajectory, not between two
     alike = np.flatnonzero(np.abs(means - dt) <= SIMILAR_STEP * dt)
-    pieces = [piece for index in alike for piece in _cut(data[int(index)])]
-    wanted = max(1, len(pieces) * MOST_STEPS // max(sum(map(len, pieces)), 1))
-    if wanted < len(pieces):
-        pieces = [pieces[i] for i in np.linspace(0, len(pieces) - 1, wanted).astype(int)]
-    return pieces, dt
+    segments = [segment for index in alike for segment in _cut(data[int(index)])]
+    wanted = max(1, len(segments) * MOST_STEPS // max(sum(map(len, segments)), 1))
+    if wanted < len(segments):
+        segments = [segments[i] for i in np.linspace(0, len(segments) - 1, wanted).astype(int)]
+    return segments, dt
 
 
-def _cut(path: FloatArray) -> Sequence[FloatArray]:
-    count = -(-(len(path) - 1) // LONGEST_PIECE)
-    ends = np.linspace(0, len(path) - 1, count + 1).astype(int)
-    return [path[a : b + 1] for a, b in pairwise(ends)]
+def _cut(states: FloatArray) -> Sequence[FloatArray]:
+    count = -(-(len(states) - 1) // LONGEST_SEGMENT)
+    ends = np.linspace(0, len(states) - 1, count + 1).astype(int)
+    return [states[a : b + 1] for a, b in pairwise(ends)]

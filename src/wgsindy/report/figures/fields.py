@@ -1,4 +1,4 @@
-"""Pictures of drift and tensor fields."""
+"""Figures of drift and tensor beside a known truth, and of where a process goes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.errors import DataError
-from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
-from wgsindy.zoo import scores as metrics
+from wgsindy.report.field_data import all_field_names, colour_range, field_scales, field_values
+from wgsindy.report.planes import Mesh, Viewport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,47 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 POINTS = 41
-ARROWS = 17
+ARROWS, ELLIPSES = 17, 7  # a side
 Bars = tuple[dict[str, Any], dict[str, Any]]
-ELLIPSES = 7
-# Relative to the largest field of its kind: what an eigenvalue decomposition leaves of a zero.
-ROUNDING = 1e-12
-
-
-class Viewport(NamedTuple):
-    """A rectangle of states: names of the coordinates, lower and upper corner ``(2,)``."""
-
-    names: tuple[str, ...]
-    low: FloatArray
-    high: FloatArray
-
-    @classmethod
-    def of(cls, data: States) -> Viewport:
-        """The central 96 % of the states of each coordinate.
-
-        Raises
-        ------
-        DataError
-            If the data do not have two coordinates.
-        """
-        if data.dimension != 2:
-            raise DataError(f"field pictures need 2 coordinates, these data have {data.dimension}.")
-        low, high = np.percentile(data.states, metrics.GRID_RANGE, axis=0)
-        return cls(data.names, low, high)
-
-    def mesh(self, points: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Axes ``(points,)`` each, and their grid ``(points ** 2, 2)``, row by row."""
-        x, y = (np.linspace(self.low[i], self.high[i], points) for i in range(2))
-        return x, y, np.array([[a, b] for b in y for a in x])
-
-
-def field_values(generator: Generator, grid: FloatArray) -> FloatArray:
-    """Drift components and tensor entries at points ``(n, d)``: ``(F, n)``, no rounding."""
-    drift, entries = generator.drift(grid), tensor.entries_of(generator.diffusion(grid))
-    for fields in (drift, entries):
-        largest = np.abs(fields).max(axis=0)
-        fields[:, largest <= ROUNDING * largest.max()] = 0.0
-    return np.hstack([drift, entries]).T
 
 
 def plot_comparison(estimate: Generator, truth: Generator, data: States) -> Figure:
@@ -81,12 +40,12 @@ def plot_comparison(estimate: Generator, truth: Generator, data: States) -> Figu
 def plot_fields(
     estimate: Generator,
     truth: Generator,
-    window: Viewport,
+    view: Viewport,
     *,
     points: int,
     size: tuple[float, float],
 ) -> Figure:
-    """Draw what :func:`plot_comparison` draws, over any window; ``size`` in inches."""
+    """Draw what :func:`plot_comparison` draws, over any viewport; ``size`` in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
@@ -95,7 +54,7 @@ def plot_fields(
         ({"ax": row[:2], "pad": 0.01}, {"ax": row[2:], "pad": 0.01}) for row in panels
     ]
     places = Places(figure, panels, bars)
-    draw_comparison(places, estimate, truth, window, points=points)
+    draw_comparison(places, estimate, truth, view, points=points)
     return figure
 
 
@@ -136,33 +95,29 @@ def _fixed_places(figure: Figure) -> Places:
 
 
 def draw_comparison(
-    places: Places, estimate: Generator, truth: Generator, window: Viewport, *, points: int
+    places: Places, estimate: Generator, truth: Generator, view: Viewport, *, points: int
 ) -> None:
     """Fill the panels."""
     figure, panels, bars = places
-    x, y, grid = window.mesh(points)
-    found, true = field_values(estimate, grid), field_values(truth, grid)
-    drift, entries = field_names(2)
-    for row, (name, scale) in enumerate(
-        zip([*drift, *entries], field_scales(true, 2), strict=True)
-    ):
-        low, high = colour_range(found[row], true[row], scale)
+    mesh = view.mesh(points)
+    found, true = field_values(estimate, mesh.states), field_values(truth, mesh.states)
+    scales = field_scales(true, 2)
+    for row, (name, scale) in enumerate(zip(all_field_names(2), scales, strict=True)):
+        low, high = colour_range(np.stack([found[row], true[row]]), scale)
         error = found[row] - true[row]
         # At least a quarter of the field itself: a small error must look small.
         widest = max(float(np.abs(error).max()), 0.25 * scale) or 1.0
-        images = [
-            draw_image(panels[row, 0], x, y, found[row], "viridis", low, high),
-            draw_image(panels[row, 1], x, y, true[row], "viridis", low, high),
-            draw_image(panels[row, 2], x, y, error, "RdBu_r", -widest, widest),
-        ]
+        draw_image(panels[row, 0], mesh, found[row], "viridis", (low, high))
+        shared = draw_image(panels[row, 1], mesh, true[row], "viridis", (low, high))
+        own = draw_image(panels[row, 2], mesh, error, "RdBu_r", (-widest, widest))
         blank = not (found[row].any() or true[row].any())
-        draw_colour_bar(figure, images[1], blank=blank, **bars[row][0])
-        draw_colour_bar(figure, images[2], blank=blank, **bars[row][1])
-        _label_row(panels[row, 0], name, window.names[1])
+        draw_colour_bar(figure, shared, blank=blank, **bars[row][0])
+        draw_colour_bar(figure, own, blank=blank, **bars[row][1])
+        _label_row(panels[row, 0], name, view.names[1])
     for axes, title in zip(panels[0], ("recovered", "true", "recovered - true"), strict=True):
         axes.set_title(title, fontsize=9)
     for axes in panels[-1]:
-        axes.set_xlabel(window.names[0], fontsize=9)
+        axes.set_xlabel(view.names[0], fontsize=9)
     for axes in panels.ravel():
         axes.spines[:].set_visible(True)  # an image is framed on all sides, whatever the style
         axes.locator_params(nbins=4)
@@ -170,43 +125,14 @@ def draw_comparison(
         axes.tick_params(labelsize=7)
 
 
-def field_scales(values: FloatArray, dimension: int) -> FloatArray:
-    """Size ``(F,)`` against which a difference in each field ``(F, n)`` is small or large.
-
-    The largest value of the field. A covariance of zero has none; there the variances say what a
-    large one would be.
-    """
-    sizes = np.abs(values).max(axis=1)
-    for p, q in tensor.pairs(dimension):
-        first, cross, second = (
-            dimension + tensor.entry_number(*pair) for pair in ((p, p), (p, q), (q, q))
-        )
-        if sizes[cross] == 0:
-            sizes[cross] = np.sqrt(sizes[first] * sizes[second])
-    return sizes
-
-
-def colour_range(found: FloatArray, true: FloatArray, scale: float) -> tuple[float, float]:
-    """Joint range, opened up where a field is constant so that no small difference is painted."""
-    low = float(min(found.min(), true.min()))
-    high = float(max(found.max(), true.max()))
-    wanted = 0.25 * max(abs(low), abs(high), float(scale)) or 1.0
-    margin = max(wanted - (high - low) / 2, 0.0)
-    return low - margin, high + margin
-
-
 def draw_image(
-    axes: Axes,
-    x: FloatArray,
-    y: FloatArray,
-    values: FloatArray,
-    colours: str,
-    low: float,
-    high: float,
+    axes: Axes, mesh: Mesh, values: FloatArray, colours: str, limits: tuple[float, float]
 ) -> QuadMesh:
-    """Draw values ``(n,)`` on the mesh of two axes."""
+    """Draw values ``(n,)`` on a mesh, in colours that end at ``limits``."""
+    low, high = limits
+    image = mesh.as_image(values)
     return axes.pcolormesh(
-        x, y, values.reshape(len(y), len(x)), cmap=colours, vmin=low, vmax=high, rasterized=True
+        mesh.x, mesh.y, image, cmap=colours, vmin=low, vmax=high, rasterized=True
     )
 
 
@@ -240,17 +166,26 @@ def _label_row(axes: Axes, field: str, coordinate: str) -> None:
 
 def plot_portrait(generator: Generator, data: States, axes: Axes) -> Axes:
     """Draw where the process goes: density of the data, drift arrows, tensor ellipses."""
+    view = Viewport.of(data)
+    axes.hexbin(*data.states.T, gridsize=45, cmap="Blues", mincnt=1, linewidths=0)
+    feet = view.mesh(ARROWS).states
+    drift = generator.drift(feet)
+    axes.quiver(*feet.T, *drift.T, color="0.15", angles="xy", width=0.0032, zorder=3)
+    _draw_ellipses(generator, view, axes)
+    axes.set_xlim(view.low[0], view.high[0])
+    axes.set_ylim(view.low[1], view.high[1])
+    axes.set_xlabel(data.names[0])
+    axes.set_ylabel(data.names[1])
+    return axes
+
+
+def _draw_ellipses(generator: Generator, view: Viewport, axes: Axes) -> None:
+    """Draw one standard deviation of the noise at some points, the largest as their distance."""
     from matplotlib.collections import EllipseCollection
 
-    window = Viewport.of(data)
-    x, y, grid = window.mesh(ARROWS)
-    axes.hexbin(*data.states.T, gridsize=45, cmap="Blues", mincnt=1, linewidths=0)
-    drift = generator.drift(grid)
-    axes.quiver(*grid.T, *drift.T, color="0.15", angles="xy", width=0.0032, zorder=3)
-    spacing = min(np.ptp(x), np.ptp(y)) / ELLIPSES
-    _, _, coarse = window.mesh(ELLIPSES)
-    field = generator.diffusion(coarse)
-    values, vectors = np.linalg.eigh(field)
+    centres = view.mesh(ELLIPSES).states
+    spacing = (view.high - view.low).min() / ELLIPSES
+    values, vectors = np.linalg.eigh(generator.diffusion(centres))
     largest = float(np.sqrt(values.max()))
     lengths = 0.8 * spacing * np.sqrt(np.maximum(values, 0)) / largest
     # One artist for all of them: Matplotlib works out the extent of each that is its own.
@@ -259,7 +194,7 @@ def plot_portrait(generator: Generator, data: States, axes: Axes) -> Axes:
         lengths[:, 0],
         np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1])),
         units="xy",
-        offsets=coarse,
+        offsets=centres,
         offset_transform=axes.transData,
         facecolors="none",
         edgecolors="C3",
@@ -267,11 +202,6 @@ def plot_portrait(generator: Generator, data: States, axes: Axes) -> Axes:
         zorder=4,
     )
     axes.add_collection(ellipses, autolim=False)
-    axes.set_xlim(x[0], x[-1])
-    axes.set_ylim(y[0], y[-1])
-    axes.set_xlabel(data.names[0])
-    axes.set_ylabel(data.names[1])
-    return axes
 
 
 def plot_overview(estimate: Generator, truth: Generator, data: States) -> Figure:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Sequence
-from itertools import chain
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -14,18 +13,10 @@ import numpy as np
 from wgsindy.model import tensor
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
-from wgsindy.report.figures.fields import (
-    Viewport,
-    colour_range,
-    draw_colour_bar,
-    draw_image,
-    field_scales,
-    field_values,
-    plot_portrait,
-)
-from wgsindy.zoo.scores import GRID_RANGE
+from wgsindy.report.field_data import FieldCurves, all_field_names, field_curves, field_images
+from wgsindy.report.figures.fields import draw_colour_bar, draw_image, plot_portrait
+from wgsindy.report.planes import Viewport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,25 +77,23 @@ def plot_images(generator: Generator, data: States, weak: Collection[str] = ()) 
     """Draw b1, b2, a11, a12, a22 over the central range of two coordinates."""
     from matplotlib.figure import Figure
 
-    window = Viewport.of(data)
-    x, y, grid = window.mesh(POINTS)
-    values = field_values(generator, grid)
-    names = [*chain(*field_names(2))]
+    view = Viewport.of(data)
+    images = field_images(generator, view.mesh(POINTS))
     figure = Figure(figsize=(9.6, 5.6), layout="constrained")
     panels = figure.subplots(2, COLUMNS, sharex=True, sharey=True)
     panels[0, 2].axis("off")
     places = [panels[0, 0], panels[0, 1], *panels[1]]
-    for axes, name, field, scale in zip(
-        places, names, values, field_scales(values, 2), strict=True
+    for axes, name, values, limits in zip(
+        places, all_field_names(2), images.values, images.colours, strict=True
     ):
         colours = "Greys" if name in weak else "viridis"
-        image = draw_image(axes, x, y, field, colours, *colour_range(field, field, scale))
-        draw_colour_bar(figure, image, blank=not field.any(), ax=[axes], pad=0.01)
+        image = draw_image(axes, images.mesh, values, colours, limits)
+        draw_colour_bar(figure, image, blank=not values.any(), ax=[axes], pad=0.01)
         axes.set_title(_titled(name, weak))
-        axes.set_xlabel(window.names[0])
+        axes.set_xlabel(view.names[0])
         axes.tick_params(labelbottom=True)
     for axes in (panels[0, 0], panels[1, 0]):
-        axes.set_ylabel(window.names[1])
+        axes.set_ylabel(view.names[1])
     return figure
 
 
@@ -124,30 +113,22 @@ def plot_curves(generator: Generator, data: States, weak: Collection[str] = ()) 
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes in panels[len(curves) :]:
         axes.axis("off")
-    names = [*chain(*field_names(d))]
+    names, found = all_field_names(d), field_curves(generator, data, POINTS)
     for axes, (p, field) in zip(panels, curves, strict=False):
-        colour = "0.5" if names[field] in weak else "C0"
-        _curve(generator, data, p, field, axes, colour)
+        _draw_curve(found[p], field, axes, "0.5" if names[field] in weak else "C0")
+        if field >= d:
+            axes.set_ylim(bottom=0)  # a variance: small changes must look small
+        axes.locator_params(nbins=5)
+        axes.set_xlabel(data.names[p])
         axes.set_title(_titled(names[field], weak))
     return figure
 
 
-def _curve(generator: Generator, data: States, p: int, field: int, axes: Axes, colour: str) -> None:
-    low, high = np.percentile(data.states[:, p], GRID_RANGE)
-    states = np.tile(np.median(data.states, axis=0), (POINTS, 1))
-    states[:, p] = np.linspace(low, high, POINTS)
-    axes.plot(states[:, p], field_values(generator, states)[field], color=colour)
-    if generator.uncertainty is not None:
-        bands = generator.bands(states)
-        lower = np.hstack([bands.drift_low, tensor.entries_of(bands.diffusion_low)])
-        upper = np.hstack([bands.drift_high, tensor.entries_of(bands.diffusion_high)])
-        axes.fill_between(
-            states[:, p], lower[:, field], upper[:, field], color=colour, alpha=0.2, linewidth=0
-        )
-    if field >= data.dimension:
-        axes.set_ylim(bottom=0)  # a variance: small changes must look small
-    axes.locator_params(nbins=5)
-    axes.set_xlabel(data.names[p])
+def _draw_curve(curves: FieldCurves, field: int, axes: Axes, colour: str) -> None:
+    axes.plot(curves.places, curves.values[field], color=colour)
+    if curves.has_bands:
+        low, high = curves.low[field], curves.high[field]
+        axes.fill_between(curves.places, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
 def _titled(field: str, weak: Collection[str]) -> str:

@@ -8,7 +8,7 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.model.display.numbers import percent
 from wgsindy.model.generator import Generator
 from wgsindy.report.digest import States
-from wgsindy.report.pictures.fields import half_widths
+from wgsindy.report.field_data import half_widths
 from wgsindy.report.pictures.picture import (
     REFERENCE,
     SQUARE,
@@ -20,8 +20,10 @@ from wgsindy.report.pictures.picture import (
     histogram_bars,
     numbers,
     outline,
+    palette,
+    plane_axes,
 )
-from wgsindy.report.pictures.planes import Plane, planes
+from wgsindy.report.planes import Mesh, Plane, planes
 
 CELLS, BINS = 34, 50
 WHOLE = (0.0, 100.0)
@@ -39,14 +41,13 @@ def coverage_pictures(generator: Generator, data: States) -> list[Picture]:
         found.append(_counts_picture(data, wide, central))
         # Without any drift there is nothing that an error could be large or small against.
         if generator.uncertainty is not None and generator.drift_coefficients.any():
-            found.append(_sureness_picture(generator, data, plane))
+            found.append(_drift_error_picture(generator, data, plane))
     return found
 
 
 def _counts_picture(data: States, plane: Plane, central: Plane) -> Picture:
-    x, y, _ = plane.cells(CELLS)
-    counts = plane.counts(data, CELLS)
-    names = plane.window.names
+    mesh, counts = plane.cells(CELLS), plane.counts(data, CELLS)
+    names = plane.view.names
     seen = counts > 0
     with np.errstate(divide="ignore"):
         logarithm = np.where(seen, np.log10(counts), np.nan)
@@ -55,14 +56,12 @@ def _counts_picture(data: States, plane: Plane, central: Plane) -> Picture:
     bar = {"tickvals": ticks, "ticktext": [f"{10**tick}" for tick in ticks]}
     where = f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>"
     filled = heat(
-        x,
-        y,
+        mesh,
         logarithm,
         zmin=0.0,
         zmax=float(max(most, 1)),
-        customdata=numbers(counts.reshape(CELLS, CELLS)),
-        colorbar={"thickness": 10, "outlinewidth": 0, **bar},
-        hoverongaps=False,
+        customdata=numbers(mesh.as_image(counts)),
+        colorbar=bar,
         hovertemplate=where + "%{customdata} samples<extra></extra>",
     )
     return Picture(
@@ -77,29 +76,23 @@ def _counts_picture(data: States, plane: Plane, central: Plane) -> Picture:
             "Hatched: no samples, formulas are extrapolated there. Dashed: the central 96 %, over "
             "which the fields are drawn."
         ),
-        traces=[*_hatching(x, y, seen.reshape(CELLS, CELLS)), filled, _frame(central)],
-        layout=axes(
-            *names,
-            xaxis={"range": numbers([plane.window.low[0], plane.window.high[0]])},
-            yaxis={"range": numbers([plane.window.low[1], plane.window.high[1]])},
-        ),
+        traces=[*_hatching(mesh, seen), filled, _frame(central)],
+        layout=plane_axes(plane.view),
         aspect=SQUARE,
     )
 
 
-def _hatching(x: FloatArray, y: FloatArray, seen: BoolArray) -> list[Spec]:
+def _hatching(mesh: Mesh, seen: BoolArray) -> list[Spec]:
     """Grey where there are no samples, with a stroke across each such cell."""
-    empty = np.where(seen, np.nan, 0.0)
     grey = heat(
-        x,
-        y,
-        empty.ravel(),
+        mesh,
+        np.where(seen, np.nan, 0.0),
         colorscale=[[0.0, "var(--grid)"], [1.0, "var(--grid)"]],
         showscale=False,
-        hoverongaps=False,
         hovertemplate="no samples<extra></extra>",
     )
-    rows, columns = np.nonzero(~seen)
+    x, y = mesh.x, mesh.y
+    rows, columns = np.nonzero(~mesh.as_image(seen))
     half = np.array([x[1] - x[0], y[1] - y[0]]) / 2
     middles = np.stack([x[columns], y[rows]], axis=1)
     strokes = np.stack([middles - half, middles + half, np.full_like(middles, np.nan)], axis=1)
@@ -108,8 +101,8 @@ def _hatching(x: FloatArray, y: FloatArray, seen: BoolArray) -> list[Spec]:
 
 
 def _frame(plane: Plane) -> Spec:
-    """The edge of a window."""
-    (left, bottom), (right, top) = plane.window.low, plane.window.high
+    """The edge of a viewport."""
+    (left, bottom), (right, top) = plane.view.low, plane.view.high
     corners = [[left, bottom], [right, bottom], [right, top], [left, top], [left, bottom]]
     drawn = outline(np.array(corners), 1.5, "var(--ink)")
     return drawn | {"line": drawn["line"] | {"dash": "dash"}}
@@ -126,15 +119,14 @@ def relative_errors(generator: Generator, data: States, states: FloatArray) -> F
     return np.asarray((widths[there] / sizes[there, None]).max(axis=0))
 
 
-def _sureness_picture(generator: Generator, data: States, plane: Plane) -> Picture:
-    x, y, states = plane.cells(CELLS)
-    errors = 100 * relative_errors(generator, data, states)
+def _drift_error_picture(generator: Generator, data: States, plane: Plane) -> Picture:
+    mesh, names = plane.cells(CELLS), plane.view.names
+    errors = 100 * relative_errors(generator, data, mesh.states)
     seen = errors[plane.counts(data, CELLS) > 0]
-    names = plane.window.names
     highest = min(float(seen.max()), LARGEST_ERROR)
     cut = bool((errors > LARGEST_ERROR).any())
     return Picture(
-        name=f"sureness-{plane.first}-{plane.second}",
+        name=f"drift-error-{plane.first}-{plane.second}",
         title=f"Error of the drift in {plane.described(data.names)}",
         alt=(
             "Half-width of the 95 % band over the size of the drift on the data: from "
@@ -147,13 +139,12 @@ def _sureness_picture(generator: Generator, data: States, plane: Plane) -> Pictu
         ),
         traces=[
             heat(
-                x,
-                y,
+                mesh,
                 np.minimum(errors, LARGEST_ERROR),
-                colorscale="Cividis",
+                colorscale=palette("cividis"),
                 zmin=0.0,
                 zmax=highest,
-                text=[[_capped(error) for error in row] for row in errors.reshape(CELLS, CELLS)],
+                text=[[_capped(error) for error in row] for row in mesh.as_image(errors)],
                 hovertemplate=(
                     f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>"
                     "± %{text}<extra></extra>"

@@ -7,14 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
-from wgsindy.report.figures.fields import colour_range, field_scales, field_values
+from wgsindy.report.field_data import (
+    FieldCurves,
+    colour_ranges,
+    field_curves,
+    field_images,
+    half_widths,
+)
 from wgsindy.report.pictures.picture import (
-    OBSERVED,
     REFERENCE,
     SERIES,
     SOFT,
@@ -28,8 +32,7 @@ from wgsindy.report.pictures.picture import (
     heat,
     numbers,
 )
-from wgsindy.report.pictures.planes import planes
-from wgsindy.zoo.scores import GRID_RANGE
+from wgsindy.report.planes import planes
 
 CELLS, POINTS = 31, 81
 PALE_COLOURS = [[0.0, "var(--empty)"], [1.0, "var(--pale)"]]
@@ -78,45 +81,31 @@ def _without_colour(trace: Spec) -> Spec:
     return trace | grey | ({"fillcolor": SOFT[REFERENCE]} if "fill" in trace else {})
 
 
-def half_widths(generator: Generator, states: FloatArray) -> FloatArray:
-    """Half of the 95 % bands of all fields, ``(F, n)``; NaN if there are none."""
-    if generator.uncertainty is None:
-        fields = generator.dimension + len(tensor.pairs(generator.dimension))
-        return np.full((fields, len(states)), np.nan)
-    bands = generator.bands(states)
-    drift = bands.drift_high - bands.drift_low
-    entries = tensor.entries_of(bands.diffusion_high - bands.diffusion_low)
-    return np.hstack([drift, entries]).T / 2
-
-
 def _images(generator: Generator, data: States) -> dict[str, Picture]:
     plane = planes(data)[0]
-    x, y, states = plane.cells(CELLS)
-    values, widths = field_values(generator, states), half_widths(generator, states)
+    mesh, names = plane.cells(CELLS), plane.view.names
     # Colours are for where there are samples; in empty corners a polynomial can be anything.
-    there = values[:, plane.counts(data, CELLS) > 0]
-    scales = field_scales(there, 2)
-    names = plane.window.names
-    titles = field_titles(names)
+    seen = plane.counts(data, CELLS) > 0
+    images, widths = field_images(generator, mesh, seen), half_widths(generator, mesh.states)
     pictures = {}
-    for (field, title), value, seen, scale, width in zip(
-        titles.items(), values, there, scales, widths, strict=True
+    for (field, title), values, (low, high), width in zip(
+        field_titles(names).items(), images.values, images.colours, widths, strict=True
     ):
-        low, high = colour_range(seen, seen, scale)
         hover = f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>{field} = %{{z:.4g}}"
         sure: Spec = {}
         if np.isfinite(width).all():
             hover += " ± %{customdata:.2g}"
-            sure = {"customdata": numbers(width.reshape(len(y), len(x)))}
+            sure = {"customdata": numbers(mesh.as_image(width))}
         shown = heat(
-            x, y, value, zmin=low, zmax=high, hovertemplate=hover + "<extra></extra>", **sure
+            mesh, values, zmin=low, zmax=high, hovertemplate=hover + "<extra></extra>", **sure
         )
+        there = values[seen]
         pictures[field] = Picture(
             name=f"field-{field}",
             title=title,
             alt=(
                 f"Image of {title}, over the plane of {names[0]} and {names[1]}: from "
-                f"{seen.min():.3g} to {seen.max():.3g} where there are samples."
+                f"{there.min():.3g} to {there.max():.3g} where there are samples."
             ),
             traces=[shown],
             layout=axes(*names),
@@ -126,50 +115,54 @@ def _images(generator: Generator, data: States) -> dict[str, Picture]:
 
 
 def _curves(generator: Generator, data: States) -> dict[str, Picture]:
-    titles = field_titles(data.names)
-    traces: dict[str, list[Spec]] = {field: [] for field in titles}
-    extremes: dict[str, list[float]] = {field: [] for field in titles}
-    centre = np.median(data.states, axis=0)
-    spread = data.states.std(axis=0)
-    low, high = np.percentile(data.states, GRID_RANGE, axis=0)
-    for p, name in enumerate(data.names):
-        states = np.tile(centre, (POINTS, 1))
-        states[:, p] = np.linspace(low[p], high[p], POINTS)
-        place = states[:, p]
-        if data.dimension > 1:  # coordinates share an axis, whatever their units
-            place = (place - centre[p]) / (spread[p] or 1.0)
-        values, widths = field_values(generator, states), half_widths(generator, states)
-        for field, value, width in zip(titles, values, widths, strict=True):
-            label = f"along {name}" if data.dimension > 1 else field
-            if np.isfinite(width).all():
-                colour = OBSERVED if p == 0 else SERIES[p % len(SERIES)]
-                strip = band(place, value - width, value + width, f"95 % {label}", colour)
-                traces[field].append(strip | {"showlegend": False})
-            traces[field].append(curve(place, value, label, p))
-            reach = np.nan_to_num(width)
-            extremes[field] += [float((value - reach).min()), float((value + reach).max())]
-    ranges = _opened(np.array(list(extremes.values())), data.dimension)
+    found, titles = field_curves(generator, data, POINTS), field_titles(data.names)
+    # The least and the largest of all curves and bands of a field, ``(F, 2)``.
+    extremes = np.array(
+        [
+            (
+                np.nanmin([(c.values[f], c.low[f]) for c in found]),
+                np.nanmax([(c.values[f], c.high[f]) for c in found]),
+            )
+            for f in range(len(titles))
+        ]
+    )
     below = data.names[0] if data.dimension == 1 else "standard deviations from the median"
     return {
         field: Picture(
             name=f"field-{field}",
             title=title,
             alt=(
-                f"Curves of {title}, through the middle of the data: from "
-                f"{min(extremes[field]):.3g} to {max(extremes[field]):.3g}."
+                f"Curves of {title}, through the middle of the data: from {low:.3g} to {high:.3g}."
             ),
-            traces=traces[field],
-            layout=axes(below, field, yaxis={"range": numbers(shown)}),
+            traces=[
+                trace
+                for p, curves in enumerate(found)
+                for trace in _curve_traces(curves, number, p, data, field)
+            ],
+            layout=axes(below, field, yaxis={"range": numbers(_with_margin(*opened))}),
         )
-        for (field, title), shown in zip(titles.items(), ranges, strict=True)
+        for number, ((field, title), (low, high), opened) in enumerate(
+            zip(titles.items(), extremes, colour_ranges(extremes, data.dimension), strict=True)
+        )
     }
 
 
-def _opened(extremes: FloatArray, dimension: int) -> list[tuple[float, float]]:
-    """Ranges of axes: a little more than the curves ``(F, n)``, and not small where flat."""
-    ranges = []
-    for own, scale in zip(extremes, field_scales(extremes, dimension), strict=True):
-        low, high = colour_range(own, own, scale)
-        margin = 0.05 * (high - low)
-        ranges.append((low - margin, high + margin))
-    return ranges
+def _curve_traces(curves: FieldCurves, number: int, p: int, data: States, field: str) -> list[Spec]:
+    """Field ``number`` along coordinate ``p``, below it its band."""
+    places, label = curves.places, field
+    if data.dimension > 1:  # coordinates share an axis, whatever their units
+        column = data.states[:, p]
+        places = (places - np.median(column)) / (column.std() or 1.0)
+        label = f"along {data.names[p]}"
+    traces = []
+    if curves.has_bands:
+        low, high = curves.low[number], curves.high[number]
+        strip = band(places, low, high, f"95 % {label}", SERIES[p % len(SERIES)])
+        traces.append(strip | {"showlegend": False})
+    return [*traces, curve(places, curves.values[number], label, p)]
+
+
+def _with_margin(low: float, high: float) -> tuple[float, float]:
+    """Ends of an axis: a little more than what is drawn."""
+    margin = 0.05 * (high - low)
+    return low - margin, high + margin

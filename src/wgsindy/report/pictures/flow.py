@@ -11,7 +11,6 @@ from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
-from wgsindy.report.durations import duration
 from wgsindy.report.pictures.picture import (
     DENSITY_COLOURS,
     OBSERVED,
@@ -19,13 +18,14 @@ from wgsindy.report.pictures.picture import (
     UNIDENTIFIED,
     Picture,
     Spec,
-    axes,
     heat,
     marked,
     numbers,
     outline,
+    plane_axes,
 )
-from wgsindy.report.pictures.planes import Plane, planes
+from wgsindy.report.planes import Plane, planes
+from wgsindy.report.times import duration
 
 CELLS = 40
 ARROWS, ELLIPSES = 15, 8  # a side
@@ -55,14 +55,13 @@ def arrow_picture(
     generator: Generator, data: States, plane: Plane, weak: Collection[str], unit: str
 ) -> Picture:
     """Draw the drift; what has no samples around it is pale and no longer than what has."""
-    _, _, states = plane.cells(ARROWS)
-    seen = plane.counts(data, ARROWS) > 0
+    states, seen = plane.cells(ARROWS).states, plane.counts(data, ARROWS) > 0
     drift = generator.drift(states)[:, list(plane.pair)]
     lengths = np.linalg.norm(drift / plane.sizes, axis=1)
     longest = LONGEST_ARROW / ARROWS
     time = _shown_time(lengths[seen], longest)
     arrows = drift * time / np.maximum(lengths * time / longest, 1.0)[:, None]
-    names, places = plane.window.names, states[:, list(plane.pair)]
+    names, places = plane.view.names, states[:, list(plane.pair)]
     hover = (
         f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>"
         "drift (%{customdata[0]:.3g}, %{customdata[1]:.3g})<extra></extra>"
@@ -87,15 +86,14 @@ def arrow_picture(
             + (f" {UNIDENTIFIED}" if doubtful else "")
         ),
         traces=[_density(plane, data), *outlines, _points(places, hover, drift)],
-        layout=_square(names, plane),
+        layout=plane_axes(plane.view),
         aspect=SQUARE,
     )
 
 
 def ellipse_picture(generator: Generator, data: States, plane: Plane, unit: str) -> Picture:
     """Draw the tensor."""
-    _, _, states = plane.cells(ELLIPSES)
-    seen = plane.counts(data, ELLIPSES) > 0
+    states, seen = plane.cells(ELLIPSES).states, plane.counts(data, ELLIPSES) > 0
     full = generator.diffusion(states)
     block = full[:, list(plane.pair)][:, :, list(plane.pair)]
     deviation = np.sqrt(np.einsum("npp->np", block))
@@ -108,7 +106,7 @@ def ellipse_picture(generator: Generator, data: States, plane: Plane, unit: str)
         / np.maximum(sizes**2 * time / (LARGEST_ELLIPSE / ELLIPSES) ** 2, 1.0)[:, None, None]
     )
     places = states[:, list(plane.pair)]
-    names = plane.window.names
+    names = plane.view.names
     hover = (
         f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>variances %{{customdata[0]:.3g}}, "
         "%{customdata[2]:.3g}<br>covariance %{customdata[1]:.3g}<extra></extra>"
@@ -130,7 +128,7 @@ def ellipse_picture(generator: Generator, data: States, plane: Plane, unit: str)
             outline(ellipse_outlines(places[seen], shown[seen]), 1.6, "var(--simulated)"),
             _points(places, hover, tensor.entries_of(block)),
         ],
-        layout=_square(names, plane),
+        layout=plane_axes(plane.view),
         aspect=SQUARE,
     )
 
@@ -171,11 +169,9 @@ def _fastest(drift: FloatArray) -> float:
 
 
 def _density(plane: Plane, data: States) -> Spec:
-    x, y, _ = plane.cells(CELLS)
     # The root shows thin regions too; a linear scale would leave them blank.
     return heat(
-        x,
-        y,
+        plane.cells(CELLS),
         np.sqrt(plane.counts(data, CELLS)),
         colorscale=DENSITY_COLOURS,
         showscale=False,
@@ -195,13 +191,3 @@ def _points(places: FloatArray, hover: str, values: FloatArray) -> Spec:
         "hovertemplate": hover,
         "showlegend": False,
     }
-
-
-def _square(names: tuple[str, ...], plane: Plane) -> Spec:
-    low, high = plane.window.low, plane.window.high
-    return axes(
-        names[0],
-        names[1],
-        xaxis={"range": numbers([low[0], high[0]])},
-        yaxis={"range": numbers([low[1], high[1]])},
-    )

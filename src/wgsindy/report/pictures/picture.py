@@ -1,19 +1,22 @@
-"""Pictures as data for plotly.js: what is drawn, and the words for those who do not see it.
+"""Pictures as data for the page: what is drawn, and the words for those who do not see it.
 
-Colours are names of the page's style, ``var(--observed)``, so that light, dark and paper each have
-their own.
+Written in a part of the figure format of plotly.js (traces ``scatter``, ``bar`` and ``heatmap``),
+which ``template/report.js`` draws. Colours are names of the page's style, ``var(--observed)``, so
+that light, dark and paper each have their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.report.planes import Mesh, Viewport
 
 Spec = dict[str, Any]
 
@@ -27,6 +30,7 @@ SOFT = {
 SERIES = (OBSERVED, SIMULATED, "var(--third)", "var(--fourth)", "var(--fifth)")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")  # colour is never the only difference
 DENSITY_COLOURS = [[0.0, "var(--empty)"], [1.0, "var(--full)"]]
+STOPS = 17  # of a palette; the page fills in between
 SQUARE, FLAT = 1.0, 0.72  # height over width
 UNIDENTIFIED = (
     "The data do not determine it: what is drawn is an average over sets of terms, and may be "
@@ -48,7 +52,7 @@ class Picture:
     wide: bool = field(default=False)
 
     def spec(self) -> Spec:
-        """What plotly.js is given."""
+        """What the page's script draws."""
         return {"data": list(self.traces), "layout": self.layout, "aspect": self.aspect}
 
 
@@ -79,6 +83,12 @@ def axes(x: str, y: str, **changes: Spec) -> Spec:
     for name, change in changes.items():
         layout[name] = layout.get(name, {}) | change
     return layout
+
+
+def plane_axes(view: Viewport) -> Spec:
+    """Layout of a picture that fills a viewport."""
+    ranges = [{"range": numbers([view.low[i], view.high[i]])} for i in range(2)]
+    return axes(*view.names, xaxis=ranges[0], yaxis=ranges[1])
 
 
 def curve(x: ArrayLike, y: ArrayLike, name: str, number: int = 0, **changes: Any) -> Spec:
@@ -128,16 +138,29 @@ def outline(places: FloatArray, width: float, colour: str) -> Spec:
     }
 
 
-def heat(x: FloatArray, y: FloatArray, z: FloatArray, **changes: Any) -> Spec:
-    """An image of values ``(len(y) * len(x),)``, row by row."""
+def heat(mesh: Mesh, values: FloatArray, **changes: Any) -> Spec:
+    """An image of values ``(n,)`` on a mesh."""
     return {
         "type": "heatmap",
-        "x": numbers(x),
-        "y": numbers(y),
-        "z": numbers(z.reshape(len(y), len(x))),
-        "colorbar": {"thickness": 10, "outlinewidth": 0, "nticks": 5, "len": 1.0},
-        "colorscale": "Viridis",
+        "x": numbers(mesh.x),
+        "y": numbers(mesh.y),
+        "z": numbers(mesh.as_image(values)),
+        "colorscale": palette("viridis"),
     } | changes
+
+
+@cache
+def palette(name: str) -> list[list[float | str]]:
+    """Colours of Matplotlib at even places from 0 to 1.
+
+    >>> palette("viridis")[0]
+    [0.0, '#440154']
+    """
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    colours = colormaps[name]
+    return [[float(place), to_hex(colours(place))] for place in np.linspace(0, 1, STOPS)]
 
 
 def histogram_bars(edges: FloatArray, heights: FloatArray, name: str) -> Spec:

@@ -8,8 +8,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.model.display.numbers import percent
 from wgsindy.model.uncertainty import normal_quantile
 from wgsindy.report.checks.residuals import Residuals
-from wgsindy.report.checks.simulation import Envelope, Rehearsal
-from wgsindy.report.durations import with_unit
+from wgsindy.report.checks.simulation import Envelope, SimulationCheck
 from wgsindy.report.pictures.picture import (
     OBSERVED,
     REFERENCE,
@@ -23,10 +22,11 @@ from wgsindy.report.pictures.picture import (
     numbers,
     reference,
 )
+from wgsindy.report.times import with_unit
 
 WIDEST = 5.0  # standard deviations of a histogram of residuals
 BINS = 50
-MOST_POINTS = 600  # of a drawn path
+MOST_POINTS = 600  # of a drawn trajectory
 
 
 def residual_pictures(residuals: Residuals, memory: FloatArray, p: int) -> list[Picture]:
@@ -148,34 +148,34 @@ def _dotted(x: FloatArray, y: FloatArray, places: FloatArray, along: str, number
     )
 
 
-def rehearsal_pictures(rehearsal: Rehearsal, p: int, unit: str) -> list[Picture]:
-    """Density, autocorrelation and a path of coordinate ``p``, observed and simulated.
+def simulation_pictures(check: SimulationCheck, p: int, unit: str) -> list[Picture]:
+    """Density, autocorrelation and a trajectory of coordinate ``p``, observed and simulated.
 
     Times are in ``unit``.
     """
-    name = rehearsal.names[p]
-    density, memory = rehearsal.density(p), rehearsal.memory(p)
+    name = check.names[p]
+    density, memory = check.density(p), check.memory(p)
     return [
         _envelope_picture(
-            f"density-{p}", f"Density of {name}", density, axes(name, "density"), rehearsal
+            f"density-{p}", f"Density of {name}", density, axes(name, "density"), check
         ),
         _envelope_picture(
             f"memory-{p}",
             f"Autocorrelation of {name}",
             memory,
             axes(with_unit("time apart", unit), "autocorrelation"),
-            rehearsal,
+            check,
         ),
-        _path_picture(rehearsal, p, unit),
+        _trajectory_picture(check, p, unit),
     ]
 
 
 def _envelope_picture(
-    name: str, title: str, curves: Envelope, layout: Spec, rehearsal: Rehearsal
+    name: str, title: str, curves: Envelope, layout: Spec, check: SimulationCheck
 ) -> Picture:
-    count = len(rehearsal.simulated)
+    count = len(check.simulated)
     return Picture(
-        name=f"rehearsal-{name}",
+        name=f"simulated-{name}",
         title=title,
         alt=(
             f"{title} of the data beside the range over {count} simulated data sets; "
@@ -193,24 +193,24 @@ def _envelope_picture(
     )
 
 
-def _path_picture(rehearsal: Rehearsal, p: int, unit: str) -> Picture:
-    name = rehearsal.names[p]
-    paths = {"observed": rehearsal.observed[0], "simulated": rehearsal.simulated[0][0]}
-    every = max(1, -(-len(rehearsal.observed[0]) // MOST_POINTS))
+def _trajectory_picture(check: SimulationCheck, p: int, unit: str) -> Picture:
+    name = check.names[p]
+    shown = {"observed": check.observed[0], "simulated": check.simulated[0][0]}
+    every = max(1, -(-len(check.observed[0]) // MOST_POINTS))
     return Picture(
-        name=f"rehearsal-path-{p}",
-        title=f"First path of {name}",
-        alt=f"The first path of {name} and a simulated one from the same start.",
+        name=f"simulated-trajectory-{p}",
+        title=f"First trajectory of {name}",
+        alt=f"The first trajectory of {name} and a simulated one from the same start.",
         caption="Same start, other noise: they should look alike, not coincide.",
         traces=[
             curve(
-                np.arange(0, len(path), every) * rehearsal.dt,
-                path[::every, p],
+                np.arange(0, len(states), every) * check.dt,
+                states[::every, p],
                 label,
                 number,
                 line={"width": 1.2, "color": (OBSERVED, SIMULATED)[number]},
             )
-            for number, (label, path) in enumerate(paths.items())
+            for number, (label, states) in enumerate(shown.items())
         ],
         layout=axes(with_unit("time", unit), name),
         wide=True,

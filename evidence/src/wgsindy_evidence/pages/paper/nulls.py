@@ -50,7 +50,7 @@ class Limit(NamedTuple):
             return "no drift to find" if driftless else "unknown: a fit failed"
         if ours < RECOVERED:
             return "nothing: recovered"
-        if floor >= metrics.DRIFT_GATE or ours < FAR * floor:
+        if floor >= metrics.LARGEST_DRIFT_ERROR or ours < FAR * floor:
             return "data"
         return "library" if self.null.library or _unspanned(self.null.system) else "weak terms"
 
@@ -122,7 +122,7 @@ def plot_nulls(limits: Sequence[Limit]) -> Figure:
             size = 11 if method == "oracle" else 5
             label = "oracle (true terms)" if method == "oracle" else method
             axes.plot(errors, places, marker, color=colour, markersize=size, label=label)
-        gate = metrics.DRIFT_GATE if target == "drift" else metrics.TENSOR_GATE
+        gate = metrics.LARGEST_DRIFT_ERROR if target == "drift" else metrics.LARGEST_TENSOR_ERROR
         axes.axvline(gate, color="0.7", linestyle=":", label="gate")
         axes.set(xscale="log", xlabel=f"{target} error")
         axes.grid(axis="y", color="0.93")

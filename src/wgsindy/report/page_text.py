@@ -1,4 +1,4 @@
-"""The words and figures of a report: what only the caller knows, facts about data and fit."""
+"""The words and figures of a page: what only the caller knows, facts about data and fit."""
 
 from __future__ import annotations
 
@@ -32,17 +32,14 @@ NEXT: dict[Verdict, str] = {
 
 
 class Origin(NamedTuple):
-    """What only the caller knows: text for the page, never markup.
-
-    ``mapped`` is the generator in the states of the file, if the fit was one of changed states.
-    """
+    """What only the caller knows: text for the page, never markup."""
 
     title: str
-    command: str
-    model_file: str
-    notes: tuple[str, ...]
+    command: str  # how the fit was made
+    model_file: str  # name under which the page offers the model
+    notes: tuple[str, ...]  # sentences about the data
     time_unit: str = ""
-    mapped: Generator | None = None
+    mapped: Generator | None = None  # in the states of the file, if the fit was of changed states
 
 
 class Fact(NamedTuple):
@@ -103,12 +100,12 @@ def fit_facts(generator: Generator, diagnostics: Diagnostics) -> list[Fact]:
         Fact("Effective horizon, worst covered twentieth", f"{diagnostics.horizon:.3g}"),
     ]
     _, entries = field_names(generator.dimension)
-    for p, (name, noise, jitter) in enumerate(
+    for p, (name, noise, variance) in enumerate(
         zip(generator.names, diagnostics.noise_level, diagnostics.observation_noise, strict=True)
     ):
         facts.append(Fact(f"Mean noise {entries[tensor.entry_number(p, p)]}", f"{noise:.3g}"))
-        if jitter > 0:
-            facts.append(Fact(f"Noise of the observation of {name}", f"{jitter**0.5:.3g}"))
+        if variance > 0:
+            facts.append(Fact(f"Observation noise of {name}", f"{variance**0.5:.3g}"))
     if diagnostics.noiseless:
         facts.append(Fact("Without noise of their own", ", ".join(diagnostics.noiseless)))
     return facts

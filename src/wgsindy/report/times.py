@@ -1,4 +1,4 @@
-"""Times with their unit, if it is known."""
+"""How times and axes of time are written."""
 
 from __future__ import annotations
 
