@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import matplotlib.image
 import numpy as np
 import pytest
-from test_messy_files import BY_TRAJECTORY, DT, LOSSY, MESSY, PATHS, fitted, rows
-from test_messy_files import write as write_lines
+from messy import BY_TRAJECTORY, DT, LOSSY, MESSY, PATHS, fitted, rows
+from messy import write as write_lines
 
 from wgsindy import Generator, Trajectories, cli, read
 from wgsindy.cli.arguments import as_library, as_recipe, column, default_folder, separated
