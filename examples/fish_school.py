@@ -31,7 +31,7 @@ CHOSEN = 8
 RADIUS = 0.5  # |m| at which fields are compared
 
 
-def load() -> Reading:
+def load() -> Reading[wg.Trajectories]:
     """Read the file where it was installed; rows without a value split the trajectory.
 
     The package itself is not imported: that takes seconds, needs ``pkg_resources`` and silences

@@ -37,7 +37,10 @@ def test_the_estimator_is_no_choice_of_a_recipe(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("recipe", [PAPER, SHARP], ids=lambda recipe: recipe.name)
 def test_both_kinds_of_rows_can_be_corrected_for_observation_noise(recipe: Recipe) -> None:
-    assert replace(recipe, noise_correction=True).noise_correction
+    corrected = recipes.with_noise_correction(recipe)
+    assert corrected == recipes.get(f"{recipe.name}-noise")
+    assert corrected.noise_correction
+    assert recipes.with_noise_correction(corrected) is corrected
 
 
 @pytest.mark.parametrize(

@@ -6,64 +6,22 @@ import csv
 import io
 import json
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib.image
 import numpy as np
 import pytest
-from test_messy_files import BY_TRAJECTORY, DT, LOSSY, MESSY, PATHS, fitted, rows
-from test_messy_files import write as write_lines
+from command import Command
+from messy import BY_TRAJECTORY, DT, LOSSY, MESSY, PATHS, fitted, rows
+from messy import write as write_lines
 
 from wgsindy import Generator, Trajectories, cli, read
-from wgsindy.cli.arguments import as_library, as_recipe, column, default_folder, separated
-from wgsindy.cli.output import RESULT_FILES
+from wgsindy.cli.arguments import as_library, column, separated
 from wgsindy.errors import OutlierWarning
 from wgsindy.files import csv_text, refuse_occupied
 from wgsindy.files.notes import WARNING_OF
-
-
-class Ended(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def sentence(self) -> str:
-        return " ".join(self.err.split())
-
-
-Command = Callable[..., Ended]
-
-
-@pytest.fixture
-def wgsindy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
-    """Run the command line in an empty folder, as a shell would."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*arguments: str) -> Ended:
-        monkeypatch.setattr("sys.argv", ["wgsindy", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return Ended(int(ended.value.code or 0), *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture
-def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out what takes time and is tested elsewhere."""
-
-    def write_page(path: Path, *_: Any, **__: Any) -> None:
-        path.write_text("a page")
-
-    monkeypatch.setattr("wgsindy.report.figures.fit_figures.fit_figures", lambda *_: {})
-    monkeypatch.setattr("wgsindy.report.write_report", write_page)
+from wgsindy.workflow import RESULT_FILES, default_folder
 
 
 def small_data(seed: int = 0, paths: int = 4) -> Trajectories:
@@ -241,7 +199,7 @@ def test_an_unexpected_error_is_named_and_not_hidden(
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("the gears are stuck")
 
-    monkeypatch.setattr("wgsindy.files.open_data", fail)
+    monkeypatch.setattr("wgsindy.workflow.open_data", fail)
     ended = wgsindy("fit", "mine.csv")
     assert (ended.code, ended.out) == (1, "")
     assert "unexpected RuntimeError: the gears are stuck" in ended.sentence
@@ -257,7 +215,7 @@ def stop(*_: Any, **__: Any) -> None:
 
 
 def test_interruption_is_one_line(wgsindy: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wgsindy.files.open_data", stop)
+    monkeypatch.setattr("wgsindy.workflow.open_data", stop)
     assert wgsindy("fit", "mine.csv") == (130, "", "wgsindy: interrupted.\n")
 
 
@@ -458,11 +416,6 @@ def test_options_are_read_as_they_are_meant() -> None:
     joined = as_library(["poly1", "sin(x)"])
     assert not isinstance(joined, str)
     assert joined.bind(("x",)).terms == ("1", "x", "sin(x)")
-    assert as_recipe("sharp", noise_correction=True) == as_recipe(
-        "sharp-noise", noise_correction=True
-    )
-    assert as_recipe("paper", noise_correction=True).noise_correction
-    assert not as_recipe("sharp", noise_correction=False).noise_correction
 
 
 def test_every_file_of_a_fit_may_be_replaced(wgsindy: Command) -> None:

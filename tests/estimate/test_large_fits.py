@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from alike import assert_same
+from command import Command
 from drawn_streams import EDGES, QUICK, Paths, blocks_of, streamed, trajectories
 from hypothesis import given
 from hypothesis import strategies as st
-from test_fit_command import Command, wgsindy, without_pictures  # noqa: F401
 
+import wgsindy.files.opening as opening
 import wgsindy.report.digest as digests
 from wgsindy import Change, Generator, WGSINDy, stream, zoo
-from wgsindy.cli import load as gathering
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.stream import Stream
 from wgsindy.data.trajectories import Trajectories
@@ -358,8 +358,8 @@ def test_terms_half_in_a_frame_are_the_terms() -> None:
 @pytest.mark.parametrize("form", ["csv", "npy"])
 def test_a_streamed_fit_is_the_fit(
     form: str,
-    wgsindy: Command,  # noqa: F811
-    without_pictures: None,  # noqa: F811
+    wgsindy: Command
+    without_pictures: None
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = oscillator(2)
@@ -378,24 +378,24 @@ def test_a_streamed_fit_is_the_fit(
         json.loads(wgsindy("fit", f"mine.{form}", *options, *more).out)
         for more in ([], ["--stream"])
     )
-    monkeypatch.setattr(gathering, "STREAMED_FROM", 1000)
+    monkeypatch.setattr(opening, "LARGE", 1000)
     large = json.loads(wgsindy("fit", f"mine.{form}", *options).out)
     kept = json.loads(wgsindy("fit", f"mine.{form}", *options, "--no-stream").out)
     assert memory["equations"] == told["equations"] == large["equations"] == kept["equations"]
     assert memory["verdict"] == large["verdict"]
     notes = [[note["sentence"] for note in one["notes"]] for one in (memory, told, large, kept)]
     assert notes[0] == notes[3]
-    assert notes[1][0].startswith("streamed from disk: nothing is repaired")
+    assert notes[1][0].startswith("streamed from disk: nothing is changed")
     assert notes[2][0].startswith("streamed from disk, since they are larger than")
     assert notes[1][1:] == notes[2][1:]
 
 
 def test_a_large_file_that_must_be_repaired_says_how(
-    wgsindy: Command,  # noqa: F811
-    without_pictures: None,  # noqa: F811
+    wgsindy: Command
+    without_pictures: None
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gathering, "STREAMED_FROM", 1000)
+    monkeypatch.setattr(opening, "LARGE", 1000)
     rng = np.random.default_rng(0)
     rows = [f"{n},{x!r}" for n, x in enumerate(rng.normal(size=400).cumsum().tolist())]
     rows[200] = "200,"
@@ -403,21 +403,21 @@ def test_a_large_file_that_must_be_repaired_says_how(
     ended = wgsindy("fit", "mine.csv", "--library", "poly1")
     assert ended.code != 0
     assert "row 200 has nan" in ended.sentence
-    assert "--no-stream reads them into memory and mends more" in ended.sentence
+    assert "(--no-stream) reads them into memory and corrects more" in ended.sentence
     assert wgsindy("fit", "mine.csv", "--library", "poly1", "--no-stream").code == 0
     # What only reading can do is asked for: so it is read.
     assert wgsindy("fit", "mine.csv", "--library", "poly1", "--gap", "9", "--force").code == 0
     for arguments, words in (
-        (("mine.csv", "--stream", "--gap", "9"), "--gap changes data"),
-        (("mine.csv", "--stream", "--time-unit", "s"), "--time-unit changes data"),
+        (("mine.csv", "--stream", "--gap", "9"), "(--gap) changes data"),
+        (("mine.csv", "--stream", "--time-unit", "s"), "(--time-unit) changes data"),
         (("-", "--stream"), "standard input can be read only once"),
     ):
         assert words in wgsindy("fit", *arguments, "--force").sentence
 
 
 def test_a_streamed_fit_in_logarithms_thinned(
-    wgsindy: Command,  # noqa: F811
-    without_pictures: None,  # noqa: F811
+    wgsindy: Command
+    without_pictures: None
 ) -> None:
     np.save("mine.npy", np.array(list(growing(3))))
     options = ["--dt", "0.01", "--log", "x", "--every", "2", "--library", "poly1", "--force"]

@@ -69,17 +69,19 @@ def _refuse_to_stream(sources: Any, changing: list[str]) -> None:
     if _has_standard_input(sources):
         raise DataError("standard input can be read only once; save it to a file to stream it.")
     if changing:
+        flag = f"--{changing[0].replace('_', '-')}"
         raise DataError(
-            f"{changing[0]} changes data, which are streamed as they are; leave it out."
+            f"{changing[0]} ({flag}) changes data, which are streamed as they are; leave it out."
         )
 
 
 def _streamed(sources: Any, given: dict[str, Any], why: str = "") -> Reading[Stream]:
     found = stream_reading(sources, **given)
+    where = "" if callable(sources) else " from disk"
     means = Note(
         "choice",
         1,
-        f"streamed{why}: nothing is changed, rows are taken as ordered and without gaps.",
+        f"streamed{where}{why}: nothing is changed, rows are taken as ordered and without gaps.",
     )
     return Reading(found.data, (means, *found.notes))
 

@@ -96,7 +96,7 @@ def stream_reading(
     if callable(source):
         if not (states is time is trajectory is None):
             raise DataError("what a function yields has no columns to choose; leave them out.")
-        return _reading([FunctionSource(source, checked_dt(dt, []))], names, notes)
+        return _reading([UserFunction(source, checked_dt(dt, []))], names, notes)
     tables = _lazy_tables(source)
     first = tables[0].head()
     require_columns([first])
@@ -149,8 +149,8 @@ def _sources(tables: Sequence[LazyTable], wanted: WantedColumns) -> list[Source]
 
 
 @dataclass(frozen=True)
-class FunctionSource:
-    """What a function yields."""
+class UserFunction:
+    """The blocks that a function of the caller yields; ``dt`` is the step of those without one."""
 
     function: Callable[[], Iterable[Any]]
     dt: float | None

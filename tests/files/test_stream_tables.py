@@ -256,6 +256,7 @@ HEADER = "t,p\n0.5,1.0\n1.5,2.0\n2.5,1.5\n"
         ("t,p\n", "no table of numbers|empty"),
         (b"PK\x03\x04abc", "unpack it"),
         (b"\x1f\x8babc", "unpack it"),
+        (b"MATLAB 5.0 MAT-file", "save it as CSV"),
         (b"\x93NUMPY\x01\x00garbage", "cannot be read as NPY"),
         (b"PAR1garbage", "cannot be read as Parquet"),
         (b"\x89HDF\r\n\x1a\ngarbage", "cannot be read as HDF5"),
