@@ -358,8 +358,8 @@ def test_terms_half_in_a_frame_are_the_terms() -> None:
 @pytest.mark.parametrize("form", ["csv", "npy"])
 def test_a_streamed_fit_is_the_fit(
     form: str,
-    wgsindy: Command
-    without_pictures: None
+    wgsindy: Command,
+    without_pictures: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = oscillator(2)
@@ -391,8 +391,8 @@ def test_a_streamed_fit_is_the_fit(
 
 
 def test_a_large_file_that_must_be_repaired_says_how(
-    wgsindy: Command
-    without_pictures: None
+    wgsindy: Command,
+    without_pictures: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(opening, "LARGE", 1000)
@@ -416,8 +416,8 @@ def test_a_large_file_that_must_be_repaired_says_how(
 
 
 def test_a_streamed_fit_in_logarithms_thinned(
-    wgsindy: Command
-    without_pictures: None
+    wgsindy: Command,
+    without_pictures: None,
 ) -> None:
     np.save("mine.npy", np.array(list(growing(3))))
     options = ["--dt", "0.01", "--log", "x", "--every", "2", "--library", "poly1", "--force"]

@@ -708,31 +708,3 @@ def test_the_mueller_brown_drift_points_down_its_surface_and_is_clipped() -> Non
     ]
     np.testing.assert_allclose(truth.drift([here])[0], -0.004 * np.array(slope), rtol=1e-6)
     assert np.abs(truth.drift([[-1.7, -0.4], [1.3, 2.1], [1.3, -0.4]])).max() == 25
-
-
-@pytest.mark.parametrize("name", zoo.names())
-def test_every_system_of_the_table_has_its_published_row(name: str) -> None:
-    row = zoo.get(name).published
-    assert row is not None
-    assert row["n"] == 10
-    assert row["diffusion_ci_low"] <= row["diffusion_median"] <= row["diffusion_ci_high"]
-
-
-def test_variants_have_no_published_row() -> None:
-    assert all(zoo.get(name).published is None for name in set(ALL) - set(zoo.names()))
-
-
-def test_published_figures_are_those_of_the_paper() -> None:
-    # Table 1 of the paper, rounded to three digits there.
-    table = {
-        "indep_ou": (0.098, 0.033),
-        "maier_stein": (0.235, 0.038),
-        "nondiag_cholesky": (0.204, 0.079),
-        "brusselator": (0.013, 0.067),
-        "too_large_dt": (0.098, 0.119),
-    }
-    for name, (drift, field) in table.items():
-        row = zoo.get(name).published
-        assert row is not None
-        assert row["objective_drift_median"] == pytest.approx(drift, abs=5.1e-4)
-        assert row["diffusion_median"] == pytest.approx(field, abs=5.1e-4)

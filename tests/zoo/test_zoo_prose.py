@@ -1,9 +1,8 @@
-"""What the zoo says about itself: contexts, limitations, observed truths, and LaTeX."""
+"""What the zoo says about itself: limitations, observed truths, and LaTeX."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -16,44 +15,6 @@ from wgsindy.model.generator import Generator
 from wgsindy.zoo import Limitation
 
 ALL = zoo.names(variants=True)
-
-
-def sentences(text: str) -> list[str]:
-    return re.split(r"(?<=[.!?])\s+", text)
-
-
-# ---- contexts
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_a_context_is_a_short_paragraph_of_whole_sentences(name: str) -> None:
-    context = zoo.get(name).context
-    assert 200 <= len(context) <= 900
-    assert context.endswith(".")
-    assert 3 <= len(sentences(context)) <= 5
-    # Strings joined over lines lose or double the blank between them.
-    assert "  " not in context
-    assert not re.search(r"[a-z][.,;:][A-Za-z]", context)
-    assert "{" not in context
-
-
-def test_no_two_systems_share_a_sentence() -> None:
-    # Those made by `replace` would inherit a context that is not theirs.
-    counts = Counter(line for name in ALL for line in sentences(zoo.get(name).context))
-    assert [line for line, n in counts.items() if n > 1] == []
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_systems_that_a_context_refers_to_exist(name: str) -> None:
-    mentioned = set(re.findall(r"[a-z]+(?:_[a-z0-9]+)+", zoo.get(name).context))
-    assert mentioned <= set(ALL) - {name}
-
-
-def test_a_context_follows_the_parameters() -> None:
-    assert "correlation -0.2 " in zoo.get("heston_logsv", rho=-0.2).context
-    assert "angular speed 4 " in zoo.get("rotational_ou", omega=4).context
-    assert "strength 3 " in zoo.get("nongradient_circulation", omega=3).context
-    assert " 50 times" in zoo.get("stalled_sensor", stall=50).context
 
 
 # ---- parameters of sweeps

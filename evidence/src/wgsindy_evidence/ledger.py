@@ -11,7 +11,9 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy.data.arrays import FloatArray
 from wgsindy.zoo import scores as metrics
+from wgsindy_evidence import support
 from wgsindy_evidence.campaign import Line
+from wgsindy_evidence.published import table_row
 
 PAPER_NAMES = {"drift": "objective_drift", "tensor": "diffusion"}  # columns of published.csv
 # Rows whose truth is far from anything that their library can say.
@@ -60,7 +62,7 @@ class Row:
     floor_tensor: float
     held_out_drift: float
     held_out_tensor: float
-    ledger: metrics.Ledger
+    ledger: support.Ledger
     paper: dict[str, float]
     seconds: float
     terms: Terms
@@ -116,8 +118,8 @@ def _row(name: str, lines: Sequence[Line]) -> Row:
         floor_tensor=median("floor_tensor"),
         held_out_drift=median("held_out_drift"),
         held_out_tensor=median("held_out_tensor"),
-        ledger=metrics.stable_support(*supports) if results else metrics.Ledger(0, 0, 0),
-        paper=system.published or {},
+        ledger=support.stable_support(*supports) if results else support.Ledger(0, 0, 0),
+        paper=table_row(system.key),
         seconds=median("seconds_fit"),
         terms=sum((_counted(result) for result in results), Terms()),
     )

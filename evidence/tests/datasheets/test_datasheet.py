@@ -15,11 +15,12 @@ from matplotlib.figure import Figure
 
 from wgsindy import zoo
 from wgsindy.model.generator import Generator
-from wgsindy.report.figures.fields import plot_fields
 from wgsindy.report.planes import Viewport
 from wgsindy.terms.library import library
 from wgsindy_evidence.campaign import Case, Line, rounded
 from wgsindy_evidence.datasheets import datasheet, index_of
+from wgsindy_evidence.datasheets.contexts import contexts
+from wgsindy_evidence.datasheets.fields import plot_fields
 from wgsindy_evidence.datasheets.terms import written_equations
 from wgsindy_evidence.documents import as_png
 from wgsindy_evidence.errors import CampaignError
@@ -159,7 +160,7 @@ def test_head_and_equations_come_from_the_declaration() -> None:
     head = text.split("## ")[0]
     for word in (f"`{system.key}`", "Named limits", "limit", "degenerate diffusion"):
         assert word in head
-    assert section(text, "Context").strip() == system.context
+    assert section(text, "Context").strip() == contexts()[system.key]
     equations = section(text, "Equations")
     assert f"$$\n{system.generator.sde_latex()}\n$$\n" in equations
     assert f"$$\n{system.generator.generator_latex()}\n$$\n" in equations

@@ -24,14 +24,6 @@ def double_well_transverse() -> System:
         steps=1600,
         library="poly3",
         verdict="pass",
-        context=(
-            "A bistable coordinate tied to a damped one: a reaction coordinate with one more "
-            "slow mode. They act on each other with opposite signs, so there are two wells and "
-            "a barrier but, strictly, no potential. Barrier and noise are of similar size; "
-            "nearly every path visits both wells and shows the cubic from either side. A good "
-            "recovery has the cubic with its size and sign, couplings of -0.5 and 0.5, and "
-            "wells near x = -0.87 and x = 0.87."
-        ),
     )
 
 
@@ -49,14 +41,6 @@ def gradient_potential() -> System:
         steps=1600,
         library="poly3",
         verdict="pass",
-        context=(
-            "An overdamped particle on a quartic surface with two minima, the setting of the "
-            "escape rates of Kramers (1940). The barrier is about as high as the thermal "
-            "energy, so most paths cross it within their 16 time units. The product x^2 y^2 in "
-            "the potential stiffens the second coordinate inside the wells; there x^2 stays "
-            "near one, and y looks like x^2 y. A good recovery has both terms, and its drift "
-            "has no curl."
-        ),
     )
 
 
@@ -73,14 +57,6 @@ def maier_stein() -> System:
         steps=1200,
         library="poly3",
         verdict="pass",
-        context=(
-            "Maier and Stein (1993) studied escape over a barrier with this drift, which has "
-            "no potential: that would need 1 in place of 0.35. All paths start in the left "
-            "well and hardly any leave it; in a typical data set one of sixteen crosses, or "
-            "none. Seen from a single well, x and x^3 are nearly the same function, and so are "
-            "y and x^2 y. A good recovery holds the cubic and the transverse decay apart; the "
-            "term x y^2 is the last to show."
-        ),
     )
 
 
@@ -97,13 +73,6 @@ def duffing() -> System:
         steps=1200,
         library="poly3",
         verdict="pass",
-        context=(
-            "A lightly damped mass on a spring with two rest positions, after Duffing (1918). "
-            "Noise acts on position and velocity alike, which keeps the tensor regular. A path "
-            "of 12 time units holds two or three swings in a well, and in that time the "
-            "damping 0.35 must be told from the noise beside a much larger cubic force. A good "
-            "recovery has b1 = y, the double-well force, and a damping that is not zero."
-        ),
     )
 
 
@@ -141,14 +110,6 @@ def mueller_brown() -> System:
         steps=1000,
         library="poly4",
         verdict="limit",
-        context=(
-            "Müller and Brown (1979) built this surface from four exponentials of quadratic "
-            "forms to test searches for reaction paths, and chemists have used it since. No "
-            "polynomial spans its slopes. The paths start in the deepest well and stay there, "
-            "since the barrier is about seven times the thermal energy: the data show one "
-            "steep trough, not the landscape. A good recovery has the tensor right and says "
-            "that the library cannot carry the drift."
-        ),
         limitation=Limitation.MISSING_TERMS,
     )
 
@@ -163,13 +124,5 @@ def mueller_brown_spanned() -> System:
         library=("1", *radial),
         verdict="variant",
         stream="mueller_brown",
-        context=(
-            "The data of mueller_brown, bit for bit, with another library: the four "
-            "exponentials of the surface, each alone and times x and y, and a constant. The "
-            "drift now lies in the span of the terms, and what remains is statistics. Inside "
-            "the one well that the paths visit, several of the thirteen terms can stand in for "
-            "each other. A good recovery brings the drift error towards the information floor, "
-            "and so shows how much of the failure was the polynomials'."
-        ),
         limitation=Limitation.NONE,
     )

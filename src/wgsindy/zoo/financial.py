@@ -36,15 +36,6 @@ def heston_logsv(
         library="poly2",
         verdict="pass",
         scored=(1,),
-        context=(
-            "Heston (1993) let the variance of an asset follow a square-root process and "
-            "correlated its shocks with those of the price, which enters here by its "
-            f"logarithm. The correlation {rho:g} is the leverage effect; it lives in the "
-            "off-diagonal entry of the tensor and nowhere else. In a day the logarithm drifts "
-            "by about 0.0001 and fluctuates by about 0.01, so b1 is hardly resolved even by "
-            "the 165 years of these paths, and is not scored. A good recovery has the mean "
-            "reversion of the variance, three entries proportional to v, and the leverage."
-        ),
         limitation=Limitation.LOW_SIGNAL,
     )
 
@@ -65,14 +56,6 @@ def heston_sv(rho: float = -0.65) -> System:
         library="poly3",
         verdict="pass",
         scored=(1,),
-        context=(
-            "The market of heston_logsv in the raw price. Over the data the terms of the cubic "
-            "library span ten orders of magnitude, from v^3 to s^3, and the variance of the "
-            "price, s^2 v, moves with both coordinates. The price drifts by 5 % a year under "
-            "fluctuations of 20 % a year; b1 is therefore not scored. A good recovery has one "
-            f"term in each tensor entry, a correlation of {rho:g} after normalising, and the "
-            "same mean reversion as in the logarithm."
-        ),
         limitation=Limitation.LOW_SIGNAL,
     )
 
@@ -91,14 +74,6 @@ def cir_pair() -> System:
         steps=2600,
         library="sqrt",
         verdict="pass",
-        context=(
-            "Two square-root processes in the manner of Cox, Ingersoll and Ross (1985), as "
-            "used for interest rates and default intensities, with correlated shocks. The "
-            "cross entry of the tensor is proportional to sqrt(x y), which no polynomial "
-            "library contains. The noise dies out near zero, where the states often are, so "
-            "samples differ widely in what they tell about the drift. A good recovery writes "
-            "each tensor entry with one term and has both drifts revert to 0.04 at rate 2."
-        ),
     )
 
 
@@ -120,14 +95,6 @@ def sabr() -> System:
         steps=1600,
         library="sqrt",
         verdict="limit",
-        context=(
-            "The model of Hagan and co-authors (2002) for a forward rate and its volatility, "
-            "from which banks interpolate the prices of options. Neither coordinate has a "
-            "drift. The tensor holds f v^2 and sqrt(f) v^2; the square-root library lacks both "
-            "products and can only imitate them over the range of the data. A good recovery "
-            "returns no drift, has a negative cross entry, and reports that its tensor is an "
-            "approximation."
-        ),
         limitation=Limitation.MISSING_TERMS,
     )
 
@@ -143,13 +110,6 @@ def sabr_spanned() -> System:
         library=(*plain, "f*v**2", "sqrt(f)*v**2"),
         verdict="variant",
         stream="sabr",
-        context=(
-            "The data of sabr, bit for bit, with the two missing products added to the "
-            "library. The error that is left in the tensor is then statistical. While the "
-            "forward stays near one, v^2, sqrt(f) v^2 and f v^2 resemble each other, and only "
-            "the paths that wander off tell them apart. A good recovery writes each of the "
-            "three entries with one term and still finds no drift."
-        ),
         limitation=Limitation.NONE,
     )
 
@@ -168,13 +128,5 @@ def gbm_2d() -> System:
         steps=1600,
         library="poly2",
         verdict="review",
-        context=(
-            "Two asset prices with correlated returns: the stock of Black and Scholes (1973), "
-            "and a second one beside it. Volatilities and correlation come from squared "
-            "increments, of which there are thousands. The growth rates 0.04 and 0.02 come "
-            "only from where the paths end: sixteen paths of six years leave standard errors "
-            "of 0.022 and 0.030, whatever the method. A good recovery has the three quadratic "
-            "entries of the tensor and admits that the drift is not resolved."
-        ),
         limitation=Limitation.LOW_SIGNAL,
     )

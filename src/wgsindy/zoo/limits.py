@@ -34,14 +34,6 @@ def underdamped_langevin() -> System:
         steps=1200,
         library="poly3",
         verdict="limit",
-        context=(
-            "A particle with inertia in a double well, under friction and thermal kicks: the "
-            "equation of Langevin (1908), a mainstay of molecular simulation at constant "
-            "temperature. The kicks reach the momentum alone, so the position is smooth and "
-            "the tensor has rank one. Whoever weights by the noise of the position divides by "
-            "zero; whoever ignores it treats an exact equation as a noisy one. A good recovery "
-            "has b1 = p almost without error, a22 = 1, and zeros where there is no noise."
-        ),
         limitation=Limitation.DEGENERATE,
     )
 
@@ -56,15 +48,6 @@ def near_boundary_heston() -> System:
         steps=1200,
         verdict="limit",
         scored=None,
-        context=(
-            "The Heston model where the condition of Feller (1951) fails: the noise of the "
-            "variance outweighs its reversion, and the variance keeps returning to zero. In a "
-            "typical data set a quarter of the samples lie below a twentieth of its mean, and "
-            "some sit on the floor that keeps it positive. There the inverse variance, the "
-            "natural weight of a sample, runs away, and the floor itself pushes like a drift. "
-            "A good recovery has three entries proportional to v and the leverage; of the "
-            "drift it claims little."
-        ),
         limitation=Limitation.BOUNDARY,
     )
 
@@ -82,14 +65,6 @@ def nonpoly_drift() -> System:
         steps=1200,
         library="trig",
         verdict="limit",
-        context=(
-            "Linear decay with a sine and a cosine as couplings. The samples lie within about "
-            "one unit of (0.7, 0.7), where low polynomials imitate both functions. A "
-            "polynomial library can match the field and never name it; the trigonometric "
-            "library declared here contains the truth, but among terms that nearly repeat each "
-            "other. A good recovery matches the field, and is read as a law only as far as its "
-            "inclusion probabilities allow."
-        ),
         limitation=Limitation.MISSING_TERMS,
     )
 
@@ -104,13 +79,6 @@ def bad_coverage() -> System:
         start_spread=0.03,
         steps=200,
         verdict="limit",
-        context=(
-            "The rotation of rotational_ou, released near (2, 2) and watched for two time "
-            "units. All sixteen paths run down one spiral, so most of the plane is never "
-            "visited, and the quadratic terms of the library are free to bend the field there. "
-            "The data are far from stationary. A good recovery agrees with the truth along the "
-            "spiral, stays linear, and is not trusted beyond."
-        ),
         limitation=Limitation.COVERAGE,
     )
 
@@ -124,13 +92,6 @@ def too_large_dt() -> System:
         dt=0.05,
         steps=600,
         verdict="limit",
-        context=(
-            "The process of diag_multiplicative at a step five times as long. The data are an "
-            "Euler chain of that very step, so the mean of an increment is still exact. Its "
-            "square is not: the squared drift adds 0.05 x^2 to a11, half as much as the true "
-            "0.1 x^2. A good recovery takes that part away and finds the tensor that it finds "
-            "at the short step."
-        ),
         limitation=Limitation.LARGE_STEP,
     )
 
@@ -143,13 +104,6 @@ def duffing_degenerate() -> System:
         title="Duffing oscillator, velocity noise",
         diffusion=diagonal(0, 0.09),
         verdict="variant",
-        context=(
-            "The oscillator of duffing with noise on the velocity only, as where forces "
-            "fluctuate and positions do not. The increment of the position is then exactly y "
-            "dt, and its noise is exactly zero. With so little noise most paths stay in the "
-            "well where they start, so the cubic is seen from one side. A good recovery names "
-            "the position as free of noise, has b1 = y without error, and keeps the damping."
-        ),
         limitation=Limitation.DEGENERATE,
     )
 
@@ -162,13 +116,6 @@ def van_der_pol_degenerate() -> System:
         title="Van der Pol, velocity noise",
         diffusion=diagonal(0, 0.1225),
         verdict="variant",
-        context=(
-            "The circuit of van_der_pol with noise on the second coordinate only, as a "
-            "fluctuating current would give. The first increment equals y dt up to rounding, "
-            "so any positive a11 is made by the method. The inverse of the tensor, with which "
-            "increments are weighted, does not exist. A good recovery has a tensor with one "
-            "entry, a22 = 0.1225, and the drift that it finds under full noise."
-        ),
         limitation=Limitation.DEGENERATE,
     )
 
@@ -184,15 +131,6 @@ def partial_observation() -> System:
         # E[b1 | x] = -x.
         projection=Generator.from_sympy(("x",), [-X], [[1]]),
         verdict="variant",
-        context=(
-            "A rotating process of which one coordinate is recorded; in experiments this is "
-            "the rule. The hidden coordinate acts as a memory: what is seen is not Markov, and "
-            "no drift b(x) reproduces it. At equal times the two are uncorrelated, so the best "
-            "description without memory is -x for the drift and 1 for the noise. It has the "
-            "right density and the wrong autocorrelation, which in truth swings as exp(-t) "
-            "cos(2t). A good recovery finds this projection, and its residuals betray the "
-            "memory."
-        ),
         limitation=Limitation.HIDDEN,
     )
 
@@ -210,13 +148,5 @@ def stalled_sensor(stall: int = 400) -> System:
         title="Stalled sensor",
         observe=stalled,
         verdict="variant",
-        context=(
-            "The rotation of rotational_ou with a recorder that freezes at the end of each "
-            f"path and repeats its last value {stall} times. Those increments are exactly zero, "
-            "although nothing in the process stands still. Taken at face value they lower the "
-            "tensor in proportion to their share, and pull the drift to zero wherever a path "
-            "happened to stop. A good recovery notices exact repeats, leaves them out, counts "
-            "them, and returns the equations of the clean process."
-        ),
         limitation=Limitation.STALLED,
     )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from importlib import resources
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -40,7 +38,6 @@ class System:
     dt, steps : sampling interval and number of increments of a trajectory
     library : the library that the benchmark fits it with: a name, or formulas
     verdict : the paper's: ``pass``, ``review``, ``limit``; ``variant`` if it is not in the table
-    context : for people: what it is, what is hard about it, what a good recovery shows
     limitation : what limits its recovery; a system that passes may have one, if it limits something
         that the gates leave out (the price drift of the Heston models)
     scheme : how it is simulated
@@ -60,7 +57,6 @@ class System:
     steps: int
     library: str | tuple[str, ...]
     verdict: Verdict
-    context: str
     limitation: Limitation = Limitation.NONE
     scheme: Scheme = field(default_factory=EulerMaruyama)
     names: tuple[str, ...] = ("x", "y")
@@ -123,25 +119,6 @@ class System:
             scheme=self.scheme,
         )
         return data if self.observe is None else self.observe(data)
-
-    @property
-    def published(self) -> dict[str, float] | None:
-        """The paper's row for this system, if it has one: medians and 95 % intervals."""
-        return _published_rows().get(self.key)
-
-
-@cache
-def _published_rows() -> dict[str, dict[str, float]]:
-    text = resources.files("wgsindy.zoo").joinpath("published.csv").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    return {
-        row["system"]: {
-            name: float(value) if value else float("nan")
-            for name, value in row.items()
-            if name not in ("system", "verdict", "family")
-        }
-        for row in csv.DictReader(lines)
-    }
 
 
 def box(limit: float) -> EulerMaruyama:

@@ -10,11 +10,12 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
-from wgsindy.report.figures.fields import plot_fields
 from wgsindy.report.planes import Viewport
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Line
+from wgsindy_evidence.datasheets.contexts import contexts
+from wgsindy_evidence.datasheets.fields import plot_fields
 from wgsindy_evidence.datasheets.figures import metrics_grid
 from wgsindy_evidence.datasheets.protocol import protocol
 from wgsindy_evidence.datasheets.terms import (
@@ -69,7 +70,7 @@ def datasheet(name: str, lines: Sequence[Line], table: Sequence[Line]) -> Datash
         )
     sections = (
         f"# {system.title}\n\n{_identity(system)}\n",
-        f"## Context\n\n{system.context}\n",
+        f"## Context\n\n{contexts()[system.key]}\n",
         _equations(system),
         _recovered(system, sharp, drawn, _drawn(paper)),
         _fields(system, drawn),

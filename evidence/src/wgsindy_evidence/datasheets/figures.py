@@ -9,6 +9,7 @@ from wgsindy.zoo import System
 from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.ledger import Row, summarise
+from wgsindy_evidence.published import table_row
 from wgsindy_evidence.recipes import PAPER, SHARP
 
 
@@ -22,7 +23,7 @@ def metrics_grid(system: System, table: Sequence[Line]) -> Grid:
     for recipe in (SHARP.name, PAPER.name):
         found = summarise([line for line in table if line.case.recipe == recipe])
         rows += [_row_cells(recipe, row) for row in found]
-    rows += [_published_cells(system)] if system.published else []
+    rows += [_published_cells(system)] if table_row(system.key) else []
     for row in summarise([line for line in table if line.case.recipe == SHARP.name]):
         floors = [number(row.floor_drift), number(row.floor_tensor, 4)]
         rows.append(["floor", *floors, *["-"] * 5])
@@ -43,7 +44,7 @@ def _row_cells(recipe: str, row: Row) -> list[str]:
 
 
 def _published_cells(system: System) -> list[str]:
-    figures = system.published or {}
+    figures = table_row(system.key)
 
     def cell(name: str, digits: int = 3) -> str:
         low, high = figures[f"{name}_ci_low"], figures[f"{name}_ci_high"]

@@ -22,3 +22,19 @@ def rows(name: str) -> tuple[dict[str, str], ...]:
 def figure(row: dict[str, str], column: str) -> float:
     """A figure of a row; NaN if the cell is empty."""
     return float(row[column]) if row[column] else float("nan")
+
+
+@cache
+def table_rows() -> dict[str, dict[str, float]]:
+    """The rows of the paper's master table by system: medians and 95 % intervals."""
+    return {
+        row["system"]: {
+            name: figure(row, name) for name in row if name not in ("system", "verdict", "family")
+        }
+        for row in rows("table1")
+    }
+
+
+def table_row(system: str) -> dict[str, float]:
+    """The paper's row for a system; empty if it has none."""
+    return table_rows().get(system, {})

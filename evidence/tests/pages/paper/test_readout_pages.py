@@ -15,6 +15,7 @@ from wgsindy_evidence.experiments.paper import leverage
 from wgsindy_evidence.experiments.paper.errata import QUICK_SLIPS, SLIPS
 from wgsindy_evidence.pages import PAGES
 from wgsindy_evidence.pages.paper import leverage as leverage_page
+from wgsindy_evidence.published import table_row
 from wgsindy_evidence.scope import Scope
 
 
@@ -142,7 +143,7 @@ def test_slips_stand_beside_the_same_fit_without_them() -> None:
                     ]
                     assert len(values) == 3
                     medians.append(shown(float(np.median(values))))
-                theirs = (zoo.get(system).published or {}).get(columns.get(figure, ""), NOTHING)
+                theirs = table_row(system).get(columns.get(figure, ""), NOTHING)
                 expected.append(
                     [zoo.get(system).title, f"error of {figure}", *medians, shown(theirs)]
                 )
@@ -165,7 +166,7 @@ def test_doubtful_rows_stand_beside_the_papers_intervals() -> None:
     assert {recipe for _, recipe in rows} == {"paper", "paper-cv-minimum"}
     assert len(rows) == 4
     for system in ("heston_logsv", "sabr"):
-        theirs = zoo.get(system).published or {}
+        theirs = table_row(system)
         for recipe in ("paper", "paper-cv-minimum"):
             wanted = {"system": system, "recipe": recipe}
             low = [theirs.get(f"{key}_ci_low", NOTHING) for key in ("objective_drift", "diffusion")]

@@ -37,27 +37,6 @@ def plot_comparison(estimate: Generator, truth: Generator, data: States) -> Figu
     return figure
 
 
-def plot_fields(
-    estimate: Generator,
-    truth: Generator,
-    view: Viewport,
-    *,
-    points: int,
-    size: tuple[float, float],
-) -> Figure:
-    """Draw what :func:`plot_comparison` draws, over any viewport; ``size`` in inches."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(5, 3, sharex=True, sharey=True)
-    bars: list[Bars] = [
-        ({"ax": row[:2], "pad": 0.01}, {"ax": row[2:], "pad": 0.01}) for row in panels
-    ]
-    places = Places(figure, panels, bars)
-    draw_comparison(places, estimate, truth, view, points=points)
-    return figure
-
-
 class Places(NamedTuple):
     """Panels ``(5, 3)`` of a comparison, and where the two colour bars of each row go."""
 

@@ -17,7 +17,7 @@ from wgsindy.model import linear_form as symbolic
 from wgsindy.passes.summary import data_summary
 from wgsindy.terms.library import library
 from wgsindy.zoo import System
-from wgsindy.zoo import scores as metrics
+from wgsindy_evidence import support
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.recipes import SHARP
@@ -62,7 +62,7 @@ def run_case(case: Case) -> dict[str, Any]:
     estimate, _ = fits.fit(system, data, case)
     found: dict[str, dict[str, float]] = {}
     for row in estimate.coefficients:
-        if abs(row.value) > metrics.REPORTING_THRESHOLD:
+        if abs(row.value) > support.REPORTING_THRESHOLD:
             found.setdefault(row.target, {})[row.term] = row.value
     # The same for every method: once is enough.
     worth = {"errors": true_term_errors(system, data)} if case.recipe == METHODS[0] else {}

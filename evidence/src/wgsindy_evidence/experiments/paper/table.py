@@ -17,6 +17,7 @@ from wgsindy.passes.summary import data_summary
 from wgsindy.terms.library import library
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
+from wgsindy_evidence import support
 from wgsindy_evidence.baselines import fit_oracle
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.errors import CampaignError
@@ -116,9 +117,9 @@ def _support(system: System, data: Trajectories, estimate: Generator) -> dict[st
     basis = library(system.library).bind(data.names)
     if basis.is_closed:
         basis = basis.in_frame(data_summary(data, standardise=True).frame)
-    found = metrics.projected_support(estimate, basis, data.states)
-    true = metrics.projected_support(system.generator, basis, data.states)
-    active, selected = metrics.is_active(true), metrics.is_selected(found)
+    found = support.projected_support(estimate, basis, data.states)
+    true = support.projected_support(system.generator, basis, data.states)
+    active, selected = support.is_active(true), support.is_selected(found)
     return {
         "support": np.round(found, 12).tolist(),
         "true_support": np.round(true, 12).tolist(),

@@ -10,8 +10,7 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy.model.linear_form import field_names
 from wgsindy.terms.library import library
-from wgsindy.zoo import scores as metrics
-from wgsindy_evidence import published
+from wgsindy_evidence import published, support
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.experiments.paper.coefficients import METHODS, TRAJECTORIES
 from wgsindy_evidence.grid import Grid, number
@@ -104,8 +103,8 @@ def _estimate(target: str, term: str, results: Sequence[dict[str, Any]]) -> Esti
     if not results:
         return Estimate(float("nan"), float("nan"))
     values = np.array([result["selected"].get(target, {}).get(term, 0.0) for result in results])
-    rate = metrics.selection_rate(values)
-    return Estimate(metrics.conditional_median(values), rate, round(rate * len(values)))
+    rate = support.selection_rate(values)
+    return Estimate(support.conditional_median(values), rate, round(rate * len(values)))
 
 
 def _cells(term: Term) -> list[str]:

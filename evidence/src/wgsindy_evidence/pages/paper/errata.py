@@ -13,6 +13,7 @@ from wgsindy_evidence.experiments.paper.errata import SLIPS, Slip, slip_case
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import Content
 from wgsindy_evidence.pages.summary import Index, median
+from wgsindy_evidence.published import table_row
 
 HEADINGS = ("System", "what is changed", "figure", "as in the text", "changed", "published")
 # What each slip shows in: fields of a result; a tensor entry by its name.
@@ -76,7 +77,7 @@ def _median(index: Index, slip: Slip, system: str, figure: str, *, slipped: bool
 
 
 def _cells(effect: Effect) -> list[str]:
-    published = zoo.get(effect.system).published or {}
+    published = table_row(effect.system)
     return [
         zoo.get(effect.system).title,
         WORDS[effect.slip.name],

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wgsindy import zoo
 from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.grid import Grid, number, percent
 from wgsindy_evidence.ledger import Overall, Row, overall, summarise
 from wgsindy_evidence.pages.page import Content
+from wgsindy_evidence.published import table_row
 from wgsindy_evidence.scope import in_scope
 
 HEADINGS = (
@@ -117,7 +117,7 @@ def overall_sentences(summary: Overall) -> list[str]:
 
 def published_medians() -> dict[str, float]:
     """Medians of the paper's own table over the systems that it declares in scope."""
-    rows = [zoo.get(name).published or {} for name in in_scope()]
+    rows = [table_row(name) for name in in_scope()]
     return {
         key: float(np.nanmedian([row[name] for row in rows])) for key, name in PUBLISHED.items()
     }
