@@ -12,8 +12,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from wgsindy.model.display import numbers
 from wgsindy.model.display.mathml import field_symbol
-from wgsindy.report.page_text import MINUS, capitalised
+from wgsindy.report.page_text import capitalised
 
 
 @cache
@@ -41,7 +42,7 @@ def figure(value: float, digits: int = 4) -> Markup:
     """
     if isnan(value):
         return Markup("<span aria-label='not known'>&ndash;</span>")
-    text = f"{value:#.{digits}g}".rstrip(".").replace("-", MINUS)
+    text = numbers.typographic(numbers.padded(value, digits))
     return Markup("<data value='{}'>{}</data>").format(repr(float(value)), text)
 
 
@@ -53,8 +54,9 @@ def probability(value: float) -> Markup:
     """
     if isnan(value):
         return figure(value)
-    text = "> 0.999" if value > 0.999 else "< 0.001" if value < 0.001 else f"{value:.3f}"
-    return Markup("<data value='{}'>{}</data>").format(repr(float(value)), text)
+    return Markup("<data value='{}'>{}</data>").format(
+        repr(float(value)), numbers.probability(value)
+    )
 
 
 def as_json(value: Any) -> Markup:

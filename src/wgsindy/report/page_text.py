@@ -8,11 +8,11 @@ from typing import NamedTuple
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.diagnostics.findings import Verdict
 from wgsindy.model import tensor
+from wgsindy.model.display.numbers import typographic
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import Digest
 
-MINUS = "\N{MINUS SIGN}"
 UNEVEN = 1e-3  # relative spread of the steps above which they are called uneven
 
 # What a verdict needs beside its findings.
@@ -86,7 +86,7 @@ def data_facts(shown: Digest, unit: str) -> list[Fact]:
         Fact("Observed time", f"{data.total_time:.6g}{after}"),
     ]
     for name, least, most in zip(data.names, shown.low, shown.high, strict=True):
-        facts.append(Fact(f"Range of {name}", f"{least:.4g} to {most:.4g}".replace("-", MINUS)))
+        facts.append(Fact(f"Range of {name}", typographic(f"{least:.4g} to {most:.4g}")))
     return facts
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf, isfinite
 from typing import NamedTuple
 
-from wgsindy.report.page_text import MINUS
+from wgsindy.model.display.numbers import in_full, rounded, typographic
 
 NO_NOISE = "no noise"
 
@@ -29,15 +29,6 @@ class Measured(NamedTuple):
     tells: str
     normal: str  # range in words
     values: tuple[Value, ...]  # one, or one a coordinate
-
-
-def _plain(value: float) -> str:
-    """Write three digits, and numbers of a few thousand in full.
-
-    >>> _plain(0.98765), _plain(10000.0), _plain(2.5e9)
-    ('0.988', '10000', '2.5e+09')
-    """
-    return f"{value:.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 class Quantity(NamedTuple):
@@ -65,8 +56,7 @@ class Quantity(NamedTuple):
         """Write a value as a number or as a share; beyond 100 % its size says nothing."""
         if self.share and abs(value) > 1:
             return "more than 100 %"
-        text = f"{100 * value:.3g} %" if self.share else _plain(value)
-        return text.replace("-", MINUS)
+        return typographic(f"{rounded(100 * value)} %" if self.share else in_full(value))
 
     def judged(self, value: float, coordinate: str = "", text: str = "") -> Value:
         """Write a value and compare it."""
