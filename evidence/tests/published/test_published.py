@@ -51,5 +51,5 @@ def test_published_figures_are_those_of_the_paper() -> None:
     }
     for name, (drift, field) in table.items():
         row = table_row(name)
-            assert row["objective_drift_median"] == pytest.approx(drift, abs=5.1e-4)
+        assert row["objective_drift_median"] == pytest.approx(drift, abs=5.1e-4)
         assert row["diffusion_median"] == pytest.approx(field, abs=5.1e-4)
