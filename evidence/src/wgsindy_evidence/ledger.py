@@ -143,7 +143,8 @@ class Overall:
 
     Medians over the systems that the paper declares in scope; ``held`` of all ``rows`` of the
     table pass the accuracy thresholds; ``ratio`` is the geometric mean of error over floor in
-    scope, ``spanned_ratio`` over all rows of the table but those whose truth the library misses by far.
+    scope, ``spanned_ratio`` over all rows of the table but those whose truth the library misses
+    by far.
     """
 
     systems: int
