@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from thread_pool import InThreads
 
 from wgsindy.errors import DataError
 from wgsindy_evidence import campaign
@@ -26,6 +25,8 @@ CASES = [Case("test", "nothing", "paper", seed) for seed in range(4)]
 
 @pytest.fixture
 def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    from thread_pool import InThreads  # here: workers import this module without the helpers
+
     monkeypatch.setattr(campaign, "ProcessPoolExecutor", InThreads)
 
 
