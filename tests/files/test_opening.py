@@ -99,6 +99,9 @@ def test_what_changes_data_cannot_be_streamed(table: Path) -> None:
         with pytest.raises(DataError, match=words):
             open_data(table, stream=True, **asked)
     assert open_data(table, stream=True, gap=None, missing=()).data
+    for streamed in (True, False):  # no states is not the same as no choice of states
+        with pytest.raises(DataError, match="has no column of states"):
+            open_data(table, stream=streamed, states=[])
 
 
 def test_an_error_of_a_large_file_says_how_to_read_it(

@@ -49,7 +49,7 @@ def open_data(sources: Any, *, stream: bool | None = None, **asked: Any) -> Read
     """
     if isinstance(sources, (str, os.PathLike)):
         sources = [sources]
-    given = {name: value for name, value in asked.items() if not _is_none(value)}
+    given = {name: value for name, value in asked.items() if not _changes_nothing(name, value)}
     refused = [name for name in CHANGING if name in given]
     if stream or (stream is None and callable(sources)):
         _refuse_to_stream(sources, refused)
@@ -61,8 +61,10 @@ def open_data(sources: Any, *, stream: bool | None = None, **asked: Any) -> Read
         return read(readable, **given)
 
 
-def _is_none(value: Any) -> bool:
-    return value is None or (isinstance(value, (list, tuple)) and not value)
+def _changes_nothing(name: str, value: Any) -> bool:
+    """Whether an argument is as good as not given: None, or no logarithms, no missing numbers."""
+    empty = isinstance(value, (list, tuple)) and not value
+    return value is None or (empty and name in CHANGING)
 
 
 def _refuse_to_stream(sources: Any, changing: list[str]) -> None:

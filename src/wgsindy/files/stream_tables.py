@@ -150,7 +150,7 @@ def _sources(tables: Sequence[LazyTable], wanted: WantedColumns) -> list[Source]
 
 @dataclass(frozen=True)
 class UserFunction:
-    """The blocks that a function of the caller yields; ``dt`` is the step of those without one."""
+    """The blocks that a function yields; ``dt`` is the step of those that come without one."""
 
     function: Callable[[], Iterable[Any]]
     dt: float | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from wgsindy.errors import NotEnoughDataError
 from wgsindy.files.columns.roles import Roles
 from wgsindy.files.columns.times import Clock, check_dt, times_of
 from wgsindy.files.notes import Note, add_note, counted
-from wgsindy.files.table import Table
+from wgsindy.files.table import Column, Table
 
 
 @dataclass(frozen=True)
@@ -90,22 +91,33 @@ def _by_id(
     """Split all rows by id, in order of appearance, and count the rows that have none."""
     if trajectory is None:
         return [whole], 0
-    ids = [None if i is None or i != i else i for i in table.columns[trajectory].tolist()]
-    number = {key: k for k, key in enumerate(dict.fromkeys(i for i in ids if i is not None))}
-    owner = np.array([-1 if i is None else number[i] for i in ids], dtype=np.int64)
-    order = np.argsort(owner, kind="stable")
-    bounds = np.searchsorted(owner[order], np.arange(len(number) + 1))
-    # Rows are brought together once: to pick them id by id takes ten times as long.
-    together = whole.at(order)
+    ids, owner = _numbered(table.columns[trajectory])
+    together = whole
+    if (owner[1:] < owner[:-1]).any():
+        # Rows are brought together once: to pick them id by id takes ten times as long.
+        order = np.argsort(owner, kind="stable")
+        owner, together = owner[order], whole.at(order)
+    bounds = np.searchsorted(owner, np.arange(len(ids) + 1))
     found = [
         RawTrajectory(
             f"{table.label}, {trajectory} {key}",
             None if together.times is None else together.times[first:last],
             together.states[first:last],
         )
-        for key, (first, last) in zip(number, pairwise(bounds.tolist()), strict=True)
+        for key, (first, last) in zip(ids, pairwise(bounds.tolist()), strict=True)
     ]
     return found, int(np.count_nonzero(owner < 0))
+
+
+def _numbered(column: Column) -> tuple[list[Any], IntArray]:
+    """Return the ids in order of appearance, and the number of each row's id, -1 for none."""
+    if column.dtype.kind in "iu":  # none is missing, and NumPy is faster
+        keys, firsts, which = np.unique(column, return_index=True, return_inverse=True)
+        appearance = np.argsort(firsts)
+        return keys[appearance].tolist(), np.argsort(appearance)[which]
+    ids = [None if i is None or i != i else i for i in column.tolist()]
+    number = {key: k for k, key in enumerate(dict.fromkeys(i for i in ids if i is not None))}
+    return list(number), np.array([-1 if i is None else number[i] for i in ids], dtype=np.int64)
 
 
 def _note_unread(

@@ -127,8 +127,10 @@ def _jumping(samples: Samples) -> FloatArray:
     starts = samples.starts_of_increments()
     owner = samples.owner[starts]
     increments = samples.values[starts + 1] - samples.values[starts]
-    usual = float(np.median(np.abs(increments))) if len(starts) else 0.0
-    if usual == 0.0:
+    size = np.abs(increments)
+    usual = float(np.median(size)) if len(size) else 0.0
+    # Nearly always nothing is that large, and there is no need to look around each increment.
+    if usual == 0.0 or size.max() <= STANDS_OUT * usual:
         return np.empty(0)
     # Zeros between trajectories, so that none is the neighbour of another one's increment.
     rank = np.cumsum(np.diff(owner, prepend=owner[:1]) != 0)
