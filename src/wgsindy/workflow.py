@@ -18,10 +18,9 @@ from wgsindy.diagnostics.findings import weak_fields
 from wgsindy.estimate.fit import Candidates, fit_dataset
 from wgsindy.estimate.result import Fit
 from wgsindy.files.atomic import refuse_occupied, whole_folder
-from wgsindy.files.columns.units import checked_unit
-from wgsindy.files.notes import Note, collecting_warnings
+from wgsindy.files.columns.times import checked_unit
+from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.opening import label_of, open_data
-from wgsindy.files.reading import Reading
 from wgsindy.model.change_of_variables import Change
 from wgsindy.model.generator import Generator
 from wgsindy.passes.dask_cluster import as_engine

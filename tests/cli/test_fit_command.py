@@ -18,7 +18,7 @@ from messy import BY_TRAJECTORY, DT, LOSSY, MESSY, PATHS, fitted, rows
 from messy import write as write_lines
 
 from wgsindy import Generator, Trajectories, cli, read
-from wgsindy.cli.arguments import as_library, column, separated
+from wgsindy.cli.fit import as_library, column, separated
 from wgsindy.errors import OutlierWarning
 from wgsindy.files import csv_text, refuse_occupied
 from wgsindy.files.notes import WARNING_OF

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.diagnostics.stationarity import HalvesPass
+from wgsindy.diagnostics.measurements import HalvesPass
 from wgsindy.passes.engine import Threads, reduce
 
 

@@ -27,23 +27,22 @@ from wgsindy.model.display.mathml import equations, term_formula
 from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import PAPER
 from wgsindy.report import render_report, write_report
-from wgsindy.report.checks.autocorrelation import autocorrelation
 from wgsindy.report.checks.residuals import residuals
 from wgsindy.report.checks.simulation import (
     LONGEST_SEGMENT,
     MOST_STEPS,
     REPLICAS,
+    autocorrelation,
     check_by_simulation,
     comparable_segments,
 )
 from wgsindy.report.facts_table import measured
+from wgsindy.report.field_data import planes
 from wgsindy.report.figures.fit_figures import fit_figures
-from wgsindy.report.markup import as_json, package_text
-from wgsindy.report.page import unwritten
+from wgsindy.report.page import as_json, package_text, unwritten
 from wgsindy.report.page_text import NEXT, Origin, fit_facts
 from wgsindy.report.pictures.coverage import relative_errors
 from wgsindy.report.pictures.flow import arrow_outlines, ellipse_outlines
-from wgsindy.report.planes import planes
 from wgsindy.terms.library import library
 from wgsindy.zoo.demo import demo_data
 

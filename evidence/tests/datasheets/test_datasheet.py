@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from wgsindy import zoo
 from wgsindy.model.generator import Generator
-from wgsindy.report.planes import Viewport
+from wgsindy.report.field_data import Viewport
 from wgsindy.terms.library import library
 from wgsindy_evidence.campaign import Case, Line, rounded
 from wgsindy_evidence.datasheets import datasheet, index_of

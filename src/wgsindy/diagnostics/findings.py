@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
@@ -45,3 +46,83 @@ def weak_fields(found: Iterable[Finding]) -> frozenset[str]:
     """Drift components that do not stand out of the noise, by their names."""
     weak = (one for one in found if one.limitation == Limitation.LOW_SIGNAL and not one.handled)
     return frozenset(name for one in weak for name in one.fields)
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """Facts about a fit, and what they add up to.
+
+    Samples and library: ``condition_number`` of the design with unit columns; ``repeated_samples``
+    that equal the one before them exactly; ``largest_increment`` over the typical one, worst
+    coordinate; ``horizon``, the time that tells of the drift at the worst covered twentieth of the
+    samples; ``shift`` of the mean state between the halves of the trajectories, in standard
+    deviations.
+
+    Residuals, each for every coordinate: ``residual_variance``, 1 if the tensor is right;
+    ``excess_kurtosis``; ``lag_one``, the correlation of neighbours; ``memory``, by how much sums
+    over many steps vary more than their number says; ``thinning``, the relative change of the
+    drift if every other sample is left out; ``noise_level``, the mean of a_pp, and ``low_noise``,
+    the share of samples where the coordinate has almost none; ``observation_noise``, the variance
+    that the fit allows for. Shares of samples: ``singular``, where noise is nearly confined
+    to fewer directions, ``long_steps``, where a step covers much of the way back to rest.
+    ``holdout`` is the largest relative change of the size of the drift when one trajectory is left
+    out.
+
+    The sharp recipe adds: ``drift_signal``, by how many standard errors the strongest single drift
+    term of each component stands out; ``drift_error``, the expected relative error of each;
+    ``noiseless`` coordinates; ``clipped_fraction`` of samples at which the fitted tensor has a
+    negative eigenvalue, which is set to zero; ``rival``, the library that the data prefer most to
+    the fitted one, and ``rival_log_evidence``, by how much.
+
+    ``findings`` say what these facts mean, the limiting one first; ``verdict`` whether the data
+    determine all drift components, some or none.
+    """
+
+    n_increments: int
+    n_rows: int
+    n_terms: int
+    condition_number: float
+    repeated_samples: int
+    largest_increment: float
+    horizon: float
+    shift: float
+    residual_variance: tuple[float, ...]
+    excess_kurtosis: tuple[float, ...]
+    lag_one: tuple[float, ...]
+    memory: tuple[float, ...]
+    thinning: tuple[float, ...]
+    noise_level: tuple[float, ...]
+    low_noise: tuple[float, ...]
+    observation_noise: tuple[float, ...]
+    singular: float
+    long_steps: float
+    holdout: float
+    drift_signal: tuple[float, ...] = ()
+    drift_error: tuple[float, ...] = ()
+    noiseless: tuple[str, ...] = ()
+    clipped_fraction: float = 0.0
+    rival: str = ""
+    rival_log_evidence: float = 0.0
+    verdict: Verdict = "not assessed"
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def limitation(self) -> Limitation:
+        """What limits the recovery most."""
+        return self.findings[0].limitation if self.findings else Limitation.NONE
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What was found, in sentences."""
+        return tuple(finding.sentence for finding in self.findings)
+
+    @property
+    def summary(self) -> str:
+        """The verdict and what limits it most, in one sentence."""
+        opening = f"The generator is {self.verdict}"
+        if not self.findings:
+            return f"{opening}: nothing was found that limits it."
+        first = self.findings[0]
+        where = f" ({', '.join(first.fields)})" if first.fields else ""
+        allowed = ", which the fit allows for" if first.handled else ""
+        return f"{opening}; what limits it: {first.limitation}{where}{allowed}."

@@ -6,9 +6,8 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics.checks import LEAST_SIGNAL, findings
-from wgsindy.diagnostics.findings import Finding, Verdict, weak_fields
+from wgsindy.diagnostics.findings import Diagnostics, Finding, Verdict, weak_fields
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.diagnostics.result import Diagnostics
 from wgsindy.estimate.result import Fit
 from wgsindy.model.linear_form import field_names
 

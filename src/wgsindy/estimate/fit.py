@@ -14,10 +14,9 @@ import numpy as np
 from wgsindy import recipes
 from wgsindy.data.dataset import Dataset
 from wgsindy.errors import RecipeError
-from wgsindy.estimate.enough_data import check_length, check_terms
 from wgsindy.estimate.grow_library import grow_library
 from wgsindy.estimate.likelihood.fit import fit_likelihood
-from wgsindy.estimate.result import Fit
+from wgsindy.estimate.result import Fit, check_length, check_terms
 from wgsindy.estimate.weak_form.fit import fit_weak_form
 from wgsindy.passes.engine import SERIAL, Engine
 from wgsindy.passes.summary import data_summary, warn_of_samples

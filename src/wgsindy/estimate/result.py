@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wgsindy.data.dataset import Dataset
+from wgsindy.errors import NotEnoughDataError
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SERIAL, Engine
 from wgsindy.passes.summary import DataSummary
@@ -15,6 +16,27 @@ from wgsindy.terms.library import Library
 if TYPE_CHECKING:
     from wgsindy.estimate.likelihood.stages import LikelihoodEstimate
     from wgsindy.estimate.rival_libraries import RivalLibrary
+
+FEWEST_INCREMENTS = 50
+
+
+def check_terms(data: Dataset, terms: int) -> None:
+    """Refuse to determine more terms than there are increments."""
+    if data.n_increments < terms:
+        raise NotEnoughDataError(
+            f"{data.n_increments} increments cannot determine {terms} terms a field; "
+            "give more data or a smaller library."
+        )
+
+
+def check_length(data: Dataset) -> None:
+    """Refuse data that are too short to check any choice of terms."""
+    if data.n_increments < FEWEST_INCREMENTS:
+        raise NotEnoughDataError(
+            f"{data.n_increments} increments are too few to check any choice of terms; give at "
+            f"least {FEWEST_INCREMENTS}."
+        )
+
 
 Info = dict[str, str | int]
 

@@ -18,10 +18,9 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import LibraryError
 from wgsindy.estimate.likelihood.evidence import Problem, search
-from wgsindy.estimate.likelihood.extrapolation import Extrapolation
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Sums
 from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, chunk_size
-from wgsindy.estimate.likelihood.term_selection import TermSelection
+from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.estimate.result import Fit
 from wgsindy.model import tensor

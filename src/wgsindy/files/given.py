@@ -8,8 +8,8 @@ from typing import Any
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
+from wgsindy.files.notes import Reading
 from wgsindy.files.read_tables import read
-from wgsindy.files.reading import Reading
 
 
 def as_dataset(

@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
+from wgsindy.data.dataset import Dataset
 from wgsindy.errors import (
     ConstantColumnWarning,
     DuplicateRowsWarning,
@@ -113,3 +114,34 @@ def listed(items: Sequence[str], most: int = 8) -> str:
     """Return the first items in quotes, and how many more there are."""
     shown = ", ".join(repr(item) for item in items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
+
+
+DataT = TypeVar("DataT", bound=Dataset, covariant=True)
+
+
+@dataclass(frozen=True, repr=False)
+class Reading(Generic[DataT]):
+    """Data and notes: the result of :func:`wgsindy.read`, and of the command line.
+
+    ``WGSINDy().fit(reading)`` takes it like the data themselves.
+
+    Parameters
+    ----------
+    data : the trajectories, in memory (:class:`~wgsindy.Trajectories`) or streamed
+    notes : one for each choice, doubt and correction, in the order of the steps of reading
+
+    Examples
+    --------
+    >>> from wgsindy import read
+    >>> read({"t": [0.0, 0.1, 0.2], "x": [1.0, 0.8, 0.9]})
+    Reading(Trajectories(1 x (x), 2 increments, mean dt = 0.1))
+      choice: time: 't' is used as it is.
+      choice: states 'x'; time 't'.
+    """
+
+    data: DataT
+    notes: tuple[Note, ...] = ()
+
+    def __repr__(self) -> str:
+        lines = [f"  {note.kind}: {note.sentence}" for note in self.notes]
+        return "\n".join([f"Reading({self.data!r})", *lines])

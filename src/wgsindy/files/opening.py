@@ -15,9 +15,8 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.stream import Stream
 from wgsindy.errors import DataError, WgsindyWarning
 from wgsindy.files.formats.loading import paths_of
-from wgsindy.files.notes import Note
+from wgsindy.files.notes import Note, Reading
 from wgsindy.files.read_tables import read
-from wgsindy.files.reading import Reading
 from wgsindy.files.stream_tables import stream_reading
 
 STDIN = "-"

@@ -9,17 +9,18 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
 from wgsindy.files.cleaning.gaps import without_gaps
 from wgsindy.files.cleaning.order import ordered
-from wgsindy.files.cleaning.raw_trajectories import RawTrajectory, raw_trajectories
-from wgsindy.files.cleaning.state_columns import as_logarithms, drop_constant
+from wgsindy.files.cleaning.raw_trajectories import (
+    RawTrajectory,
+    as_logarithms,
+    drop_constant,
+    raw_trajectories,
+)
 from wgsindy.files.cleaning.suspicious import inspect
 from wgsindy.files.columns.long_tables import widened
-from wgsindy.files.columns.naming import state_names
-from wgsindy.files.columns.roles import as_list, find_roles, note_roles
-from wgsindy.files.columns.times import Clock, checked_dt, with_joined_date
-from wgsindy.files.columns.units import checked_unit
+from wgsindy.files.columns.roles import as_list, find_roles, note_roles, state_names
+from wgsindy.files.columns.times import Clock, checked_dt, checked_unit, with_joined_date
 from wgsindy.files.formats.loading import tables_of
-from wgsindy.files.notes import Note, warn_of
-from wgsindy.files.reading import Reading
+from wgsindy.files.notes import Note, Reading, warn_of
 from wgsindy.files.table import require_columns
 
 

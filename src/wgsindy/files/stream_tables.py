@@ -12,13 +12,10 @@ import numpy as np
 from wgsindy.data.source import Block, Source
 from wgsindy.data.stream import Stream
 from wgsindy.errors import DataError
-from wgsindy.files.columns.naming import state_names
-from wgsindy.files.columns.roles import as_list, find_roles, note_roles
+from wgsindy.files.columns.roles import as_list, find_roles, note_roles, state_names
 from wgsindy.files.columns.times import checked_dt, epoch_sentence, epoch_unit
-from wgsindy.files.formats.detect import format_of
-from wgsindy.files.formats.loading import paths_of
-from wgsindy.files.notes import Note, collecting_warnings, warn_of
-from wgsindy.files.reading import Reading
+from wgsindy.files.formats.loading import format_of, paths_of
+from wgsindy.files.notes import Note, Reading, collecting_warnings, warn_of
 from wgsindy.files.streaming.arrays import ArrayTable, GivenArray, StoredArrays
 from wgsindy.files.streaming.dask import DaskArrayTable, DaskFrameTable, is_dask
 from wgsindy.files.streaming.lazy_table import LazyTable, WantedColumns

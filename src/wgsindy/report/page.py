@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from functools import cache
+from importlib import resources
+from math import isnan
+from typing import Any, Self
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wgsindy import __version__
@@ -14,6 +20,8 @@ from wgsindy.diagnostics.findings import weak_fields
 from wgsindy.errors import WgsindyError
 from wgsindy.model import model_file
 from wgsindy.model.display import mathml as formulas
+from wgsindy.model.display import numbers
+from wgsindy.model.display.mathml import field_symbol
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
 from wgsindy.report import page_text
@@ -21,13 +29,71 @@ from wgsindy.report.checks.residuals import Moment, residuals
 from wgsindy.report.checks.simulation import check_by_simulation
 from wgsindy.report.digest import Digest
 from wgsindy.report.facts_table import measured
-from wgsindy.report.markup import as_base64, as_json, environment, package_text
-from wgsindy.report.page_text import Origin
+from wgsindy.report.page_text import Origin, capitalised
 from wgsindy.report.pictures.coverage import coverage_pictures
 from wgsindy.report.pictures.fields import field_pictures, field_titles
 from wgsindy.report.pictures.flow import flow_pictures
 from wgsindy.report.pictures.picture import Picture
 from wgsindy.report.pictures.tests import residual_pictures, simulation_pictures
+
+
+@cache
+def environment() -> Environment:
+    """Templates in which every value is text unless it was built as markup here."""
+    loaded = Environment(
+        loader=PackageLoader("wgsindy.report", "template"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    loaded.filters["capitalised"] = capitalised
+    loaded.filters["figure"] = figure
+    loaded.filters["symbol"] = field_symbol
+    loaded.filters["probability"] = probability
+    return loaded
+
+
+def figure(value: float, digits: int = 4) -> Markup:
+    """Write a number to some digits and keep it whole for whoever reads the page by program.
+
+    >>> str(figure(0.02, 2))
+    "<data value='0.02'>0.020</data>"
+    """
+    if isnan(value):
+        return Markup("<span aria-label='not known'>&ndash;</span>")
+    text = numbers.typographic(numbers.padded(value, digits))
+    return Markup("<data value='{}'>{}</data>").format(repr(float(value)), text)
+
+
+def probability(value: float) -> Markup:
+    """Write a probability; one that rounding would call certain is more than 0.999.
+
+    >>> str(probability(0.99999))
+    "<data value='0.99999'>&gt; 0.999</data>"
+    """
+    if isnan(value):
+        return figure(value)
+    return Markup("<data value='{}'>{}</data>").format(
+        repr(float(value)), numbers.probability(value)
+    )
+
+
+def as_json(value: Any) -> Markup:
+    """Write data into a script element: no text in it can end the element."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def as_base64(content: bytes) -> str:
+    """Write bytes as letters and digits."""
+    return base64.b64encode(content).decode("ascii")
+
+
+def package_text(name: str) -> Markup:
+    """A file of the page, which this package wrote and nobody else can."""
+    path = resources.files("wgsindy.report") / "template" / name
+    return Markup(path.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)

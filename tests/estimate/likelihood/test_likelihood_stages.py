@@ -15,8 +15,8 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import RepeatedSamplesWarning
 from wgsindy.estimate.likelihood import stages as sharp
-from wgsindy.estimate.likelihood.extrapolation import REACH, Extrapolation
 from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, recover_by_likelihood
+from wgsindy.estimate.likelihood.term_selection import REACH, Extrapolation
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator

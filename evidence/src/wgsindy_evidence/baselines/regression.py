@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
-from wgsindy.estimate.enough_data import FEWEST_INCREMENTS
+from wgsindy.estimate.result import FEWEST_INCREMENTS
 from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField

@@ -10,7 +10,7 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
-from wgsindy.report.planes import Viewport
+from wgsindy.report.field_data import Viewport
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Line

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wgsindy.model.generator import Generator
+from wgsindy.report.field_data import Viewport
 from wgsindy.report.figures.fields import Bars, Places, draw_comparison
-from wgsindy.report.planes import Viewport
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,7 +19,6 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.errors import DataError
 from wgsindy.estimate.likelihood.error_bars import ErrorBars
 from wgsindy.estimate.likelihood.evidence import Posterior
-from wgsindy.estimate.likelihood.extrapolation import Extrapolation
 from wgsindy.estimate.likelihood.normal_equations import (
     EXTRA_VARIANCES,
     LeakPass,
@@ -28,7 +27,7 @@ from wgsindy.estimate.likelihood.normal_equations import (
     ScorePass,
     Sums,
 )
-from wgsindy.estimate.likelihood.term_selection import TermSelection, best_entries
+from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection, best_entries
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.model import tensor

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from wgsindy.data.dataset import Dataset
-from wgsindy.estimate.enough_data import check_length
-from wgsindy.estimate.result import Fit, described
+from wgsindy.estimate.result import Fit, check_length, described
 from wgsindy.estimate.weak_form.stages import recover_by_weak_form
 from wgsindy.estimate.weak_form.weak_rows import weak_form
 from wgsindy.model.generator import Generator

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from wgsindy.files.formats.detect import extra_needed
+from wgsindy.files.formats.loading import extra_needed
 from wgsindy.files.table import positional_name
 
 BUFFER = 2**20  # bytes of a column held at a time: row groups of Parquet may be large

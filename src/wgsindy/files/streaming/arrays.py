@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from wgsindy.data.source import Block
 from wgsindy.errors import DataError
 from wgsindy.files.formats.arrays import tables_of_arrays
-from wgsindy.files.formats.detect import as_data_error
+from wgsindy.files.formats.loading import as_data_error
 from wgsindy.files.formats.stores import open_hdf5, open_zarr
 from wgsindy.files.streaming.lazy_table import BLOCK_ROWS, HEAD_ROWS, WantedColumns
 from wgsindy.files.table import Table, positional_name

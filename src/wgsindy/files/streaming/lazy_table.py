@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wgsindy.data.source import Block, Source
-from wgsindy.files.columns.units import SECONDS
+from wgsindy.files.columns.times import SECONDS
 from wgsindy.files.table import Table
 
 HEAD_ROWS = 1000  # by which columns are recognised

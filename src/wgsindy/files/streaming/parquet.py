@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wgsindy.data.source import Block
-from wgsindy.files.formats.detect import as_data_error
 from wgsindy.files.formats.frames import table_of_frame
+from wgsindy.files.formats.loading import as_data_error
 from wgsindy.files.formats.stores import open_parquet
 from wgsindy.files.streaming.lazy_table import BLOCK_ROWS, HEAD_ROWS, WantedColumns
 from wgsindy.files.table import Table

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from wgsindy.data.source import Block
 from wgsindy.errors import DataError
-from wgsindy.files.formats.detect import as_data_error
 from wgsindy.files.formats.dialect import find_dialect
+from wgsindy.files.formats.loading import as_data_error
 from wgsindy.files.formats.text import table_of_text
 from wgsindy.files.streaming.lazy_table import WantedColumns
 from wgsindy.files.table import Table

@@ -16,7 +16,7 @@ from wgsindy.diagnostics import Diagnostics
 from wgsindy.diagnostics.residuals import standardised
 from wgsindy.model.generator import Generator
 from wgsindy.model.uncertainty import normal_quantile
-from wgsindy.report.checks.autocorrelation import autocorrelation
+from wgsindy.report.checks.simulation import autocorrelation
 
 LAGS = 30
 BINS = 15  # of equally many samples along a coordinate

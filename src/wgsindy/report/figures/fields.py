@@ -12,8 +12,14 @@ from numpy.typing import NDArray
 from wgsindy.data.arrays import FloatArray
 from wgsindy.model.generator import Generator
 from wgsindy.report.digest import States
-from wgsindy.report.field_data import all_field_names, colour_range, field_scales, field_values
-from wgsindy.report.planes import Mesh, Viewport
+from wgsindy.report.field_data import (
+    Mesh,
+    Viewport,
+    all_field_names,
+    colour_range,
+    field_scales,
+    field_values,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

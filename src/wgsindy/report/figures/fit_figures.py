@@ -14,9 +14,14 @@ from wgsindy.model import tensor
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
 from wgsindy.report.digest import States
-from wgsindy.report.field_data import FieldCurves, all_field_names, field_curves, field_images
+from wgsindy.report.field_data import (
+    FieldCurves,
+    Viewport,
+    all_field_names,
+    field_curves,
+    field_images,
+)
 from wgsindy.report.figures.fields import draw_colour_bar, draw_image, plot_portrait
-from wgsindy.report.planes import Viewport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

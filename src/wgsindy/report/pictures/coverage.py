@@ -8,7 +8,7 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.model.display.numbers import percent
 from wgsindy.model.generator import Generator
 from wgsindy.report.digest import States
-from wgsindy.report.field_data import half_widths
+from wgsindy.report.field_data import Mesh, Plane, half_widths, planes
 from wgsindy.report.pictures.picture import (
     REFERENCE,
     SQUARE,
@@ -23,7 +23,6 @@ from wgsindy.report.pictures.picture import (
     palette,
     plane_axes,
 )
-from wgsindy.report.planes import Mesh, Plane, planes
 
 CELLS, BINS = 34, 50
 WHOLE = (0.0, 100.0)

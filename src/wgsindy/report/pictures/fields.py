@@ -17,6 +17,7 @@ from wgsindy.report.field_data import (
     field_curves,
     field_images,
     half_widths,
+    planes,
 )
 from wgsindy.report.pictures.picture import (
     REFERENCE,
@@ -32,7 +33,6 @@ from wgsindy.report.pictures.picture import (
     heat,
     numbers,
 )
-from wgsindy.report.planes import planes
 
 CELLS, POINTS = 31, 81
 PALE_COLOURS = [[0.0, "var(--empty)"], [1.0, "var(--pale)"]]

@@ -11,6 +11,8 @@ from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
+from wgsindy.report.field_data import Plane, planes
+from wgsindy.report.page_text import duration
 from wgsindy.report.pictures.picture import (
     DENSITY_COLOURS,
     OBSERVED,
@@ -24,8 +26,6 @@ from wgsindy.report.pictures.picture import (
     outline,
     plane_axes,
 )
-from wgsindy.report.planes import Plane, planes
-from wgsindy.report.times import duration
 
 CELLS = 40
 ARROWS, ELLIPSES = 15, 8  # a side

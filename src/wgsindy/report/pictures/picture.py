@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.report.planes import Mesh, Viewport
+from wgsindy.report.field_data import Mesh, Viewport
 
 Spec = dict[str, Any]
 

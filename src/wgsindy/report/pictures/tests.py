@@ -9,6 +9,7 @@ from wgsindy.model.display.numbers import percent
 from wgsindy.model.uncertainty import normal_quantile
 from wgsindy.report.checks.residuals import Residuals
 from wgsindy.report.checks.simulation import Envelope, SimulationCheck
+from wgsindy.report.page_text import with_unit
 from wgsindy.report.pictures.picture import (
     OBSERVED,
     REFERENCE,
@@ -22,7 +23,6 @@ from wgsindy.report.pictures.picture import (
     numbers,
     reference,
 )
-from wgsindy.report.times import with_unit
 
 WIDEST = 5.0  # standard deviations of a histogram of residuals
 BINS = 50
