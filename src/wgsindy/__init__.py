@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from wgsindy import diagnostics, errors, recipes, zoo
     from wgsindy.data.trajectories import Trajectories
     from wgsindy.estimator import WGSINDy
-    from wgsindy.files import read, stream
+    from wgsindy.files import read
+    from wgsindy.files.stream_tables import stream
     from wgsindy.model.change_of_variables import Change
     from wgsindy.model.generator import Generator
     from wgsindy.terms.library import library
@@ -47,7 +48,7 @@ _HOMES = {
     "fit_file": "wgsindy.workflow",
     "library": "wgsindy.terms.library",
     "read": "wgsindy.files",
-    "stream": "wgsindy.files",
+    "stream": "wgsindy.files.stream_tables",
 }
 
 

@@ -18,8 +18,7 @@ from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.estimate.fit import check_integer, fit_dataset
 from wgsindy.estimate.held_out import log_likelihood
 from wgsindy.files import as_dataset
-from wgsindy.passes.dask_cluster import as_engine
-from wgsindy.passes.engine import Engine
+from wgsindy.passes.engine import Engine, as_engine
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import Library
 

@@ -23,7 +23,7 @@ from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.opening import label_of, open_data
 from wgsindy.model.change_of_variables import Change
 from wgsindy.model.generator import Generator
-from wgsindy.passes.dask_cluster import as_engine
+from wgsindy.passes.engine import as_engine
 
 MODEL, FITTED_MODEL, REPORT, TABLE = (
     "model.json",

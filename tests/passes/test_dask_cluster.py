@@ -30,8 +30,8 @@ from wgsindy.errors import DataError, EngineError
 from wgsindy.files import csv_text
 from wgsindy.passes import dask_client, dask_cluster
 from wgsindy.passes.dask_client import connected
-from wgsindy.passes.dask_cluster import SHARES, Cluster, as_engine
-from wgsindy.passes.engine import SERIAL, Pass, Threads, reduce, reporting_progress
+from wgsindy.passes.dask_cluster import SHARES, Cluster
+from wgsindy.passes.engine import SERIAL, Pass, Threads, as_engine, reduce, reporting_progress
 from wgsindy.passes.summary import MomentPass
 from wgsindy_evidence.campaign import Case, Store, rounded, run_campaign
 from wgsindy_evidence.experiments.paper import table

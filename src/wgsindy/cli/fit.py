@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -152,11 +153,10 @@ def fit(
     Example: `wgsindy demo --csv demo.csv && wgsindy fit demo.csv --library poly3`
     """
     from wgsindy.cli.output import as_json, tell
-    from wgsindy.passes.dask_client import connected
     from wgsindy.workflow import fit_file
 
     shown = not (quiet or machine)
-    with connected(scheduler) as client:
+    with _client_of(scheduler) as client:
         result = fit_file(
             data,
             out=out,
@@ -191,3 +191,12 @@ def fit(
         typer.echo(json.dumps(as_json(result), indent=1, allow_nan=False))
     elif shown:
         tell(result)
+
+
+def _client_of(scheduler: str | None) -> AbstractContextManager[Any]:
+    """Connect to a Dask cluster, if one was named."""
+    if scheduler is None:
+        return nullcontext()
+    from wgsindy.passes.dask_client import connected
+
+    return connected(scheduler)

@@ -14,7 +14,7 @@ from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.estimate.result import Fit
 from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
-from wgsindy.model import readouts
+from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import PassPair, SumPass, merged_by, reduce
 from wgsindy.passes.summary import DataSummary
@@ -117,7 +117,7 @@ class Measurements:
         at some state: the smaller of both. Increments alone where the fit finds no noise.
         """
         increments = self.summary.variation * self.summary.frame.scale**2
-        fitted = readouts.fluctuation(self.generator.diffusion(self.points)).mean(axis=0)
+        fitted = tensor.fluctuation(self.generator.diffusion(self.points)).mean(axis=0)
         return np.where(fitted > 0, np.minimum(fitted, increments), increments)
 
     @cached_property

@@ -14,7 +14,7 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.chunk import Chunk, Spans
-from wgsindy.model import readouts
+from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SumPass
 from wgsindy.passes.summary import DataSummary
@@ -260,7 +260,7 @@ class ResidualPass(SumPass[Residuals]):
         edges = np.stack([self.summary.low, self.summary.high])
         total.at_edge += np.count_nonzero(seen.states == edges[:, None], axis=1)
         positive = (np.einsum("npp->np", field) > 0).all(axis=1)
-        correlation = readouts.correlation(field[positive])
+        correlation = tensor.correlation(field[positive])
         total.singular += int(np.count_nonzero(_smallest(correlation) < NEARLY_SINGULAR))
         spread = self.summary.region.scale
         square = np.einsum("npq,q,p->n", jacobian**2, spread**2, spread**-2.0, optimize=True)

@@ -17,7 +17,6 @@ from wgsindy.errors import RecipeError
 from wgsindy.estimate.grow_library import grow_library
 from wgsindy.estimate.likelihood.fit import fit_likelihood
 from wgsindy.estimate.result import Fit, check_length, check_terms
-from wgsindy.estimate.weak_form.fit import fit_weak_form
 from wgsindy.passes.engine import SERIAL, Engine
 from wgsindy.passes.summary import data_summary, warn_of_samples
 from wgsindy.recipes import Recipe, WeakFormRecipe
@@ -47,6 +46,9 @@ def fit_dataset(
     terms, name, fit = _chosen(candidates, data, engine)
     check_terms(data, len(terms.bind(data.names)))
     if isinstance(recipe, WeakFormRecipe):
+        # Loaded when asked for: most fits are by the likelihood.
+        from wgsindy.estimate.weak_form.fit import fit_weak_form
+
         return fit_weak_form(
             data, terms, recipe, name=name, random_state=random_state, engine=engine
         )

@@ -19,7 +19,6 @@ from wgsindy.files.given import as_dataset
 from wgsindy.files.notes import Note, Reading
 from wgsindy.files.opening import label_of, open_data
 from wgsindy.files.read_tables import read
-from wgsindy.files.stream_tables import stream
 
 __all__ = [
     "Note",
@@ -30,7 +29,6 @@ __all__ = [
     "open_data",
     "read",
     "refuse_occupied",
-    "stream",
     "whole_folder",
     "write_atomically",
 ]

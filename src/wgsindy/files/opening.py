@@ -9,15 +9,16 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wgsindy.data.dataset import Dataset
-from wgsindy.data.stream import Stream
 from wgsindy.errors import DataError, WgsindyWarning
 from wgsindy.files.formats.loading import paths_of
 from wgsindy.files.notes import Note, Reading
 from wgsindy.files.read_tables import read
-from wgsindy.files.stream_tables import stream_reading
+
+if TYPE_CHECKING:
+    from wgsindy.data.stream import Stream
 
 STDIN = "-"
 LARGE = 256 * 2**20  # bytes of all files: beyond, what is read into memory takes over 1 GB
@@ -77,6 +78,8 @@ def _refuse_to_stream(sources: Any, changing: list[str]) -> None:
 
 
 def _streamed(sources: Any, given: dict[str, Any], why: str = "") -> Reading[Stream]:
+    from wgsindy.files.stream_tables import stream_reading  # not loaded for small files
+
     found = stream_reading(sources, **given)
     where = "" if callable(sources) else " from disk"
     means = Note(

@@ -138,7 +138,7 @@ class Generator:
 
     def correlation(self, points: ArrayLike) -> FloatArray:
         """Instantaneous shock correlations ``(n, d, d)``."""
-        return readouts.correlation(self.diffusion(points))
+        return tensor.correlation(self.diffusion(points))
 
     def leverage(self, points: ArrayLike) -> FloatArray:
         """a12 / sqrt(a11 a22) ``(n,)``; two coordinates only."""
@@ -147,7 +147,7 @@ class Generator:
 
     def fluctuation(self, points: ArrayLike) -> FloatArray:
         """Local variances (a11, ..., add) ``(n, d)``."""
-        return readouts.fluctuation(self.diffusion(points))
+        return tensor.fluctuation(self.diffusion(points))
 
     def curl(self, points: ArrayLike) -> FloatArray:
         """(d1 b2 - d2 b1) / 2 ``(n,)``; two coordinates only."""

@@ -14,18 +14,6 @@ from wgsindy.data.arrays import FloatArray
 DIFFERENCE = 1e-5  # step of numerical derivatives, relative to the largest coordinate
 
 
-def correlation(diffusion: FloatArray) -> FloatArray:
-    """Shock correlations a_pq / sqrt(a_pp a_qq), ``(n, d, d)``; zero where a variance is zero."""
-    variance = np.einsum("npp->np", diffusion)
-    scale = np.sqrt(np.maximum(variance[:, :, None] * variance[:, None, :], 0.0))
-    return np.divide(diffusion, scale, out=np.zeros_like(diffusion), where=scale > 0)
-
-
-def fluctuation(diffusion: FloatArray) -> FloatArray:
-    """Local variances (a_11, ..., a_dd), ``(n, d)``."""
-    return np.einsum("npp->np", diffusion).copy()
-
-
 def rotation(jacobian: FloatArray) -> FloatArray:
     """Antisymmetric part of a drift Jacobian J[p, q] = d b_p / d x_q, ``(n, d, d)``."""
     return (jacobian - jacobian.transpose(0, 2, 1)) / 2

@@ -227,3 +227,15 @@ class TensorField:
             if self.form == "clipped":
                 field = clip(field)
         return shrink(field, self.shrinkage, self.units)
+
+
+def correlation(diffusion: FloatArray) -> FloatArray:
+    """Shock correlations a_pq / sqrt(a_pp a_qq), ``(n, d, d)``; zero where a variance is zero."""
+    variance = np.einsum("npp->np", diffusion)
+    scale = np.sqrt(np.maximum(variance[:, :, None] * variance[:, None, :], 0.0))
+    return np.divide(diffusion, scale, out=np.zeros_like(diffusion), where=scale > 0)
+
+
+def fluctuation(diffusion: FloatArray) -> FloatArray:
+    """Local variances (a_11, ..., a_dd), ``(n, d)``."""
+    return np.einsum("npp->np", diffusion).copy()

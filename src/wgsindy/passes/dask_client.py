@@ -13,14 +13,6 @@ WAIT_FOR_SCHEDULER = 5.0  # seconds in which a scheduler must answer
 INSTALL = 'pip install "wgsindy[dask]"'
 
 
-def is_client(engine: Any) -> bool:
-    """Whether it is a Dask client; looked up by name, since Dask may not be installed."""
-    return any(
-        kind.__name__ == "Client" and kind.__module__.partition(".")[0] == "distributed"
-        for kind in type(engine).__mro__
-    )
-
-
 @contextmanager
 def connected(address: str | None) -> Iterator[Any]:
     """Give a client of the scheduler at ``address``, or None without one.

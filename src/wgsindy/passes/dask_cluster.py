@@ -22,36 +22,14 @@ from wgsindy.data.arrays import IntArray
 from wgsindy.data.chunk import WINDOW_SIZE
 from wgsindy.data.dataset import Dataset, Partition
 from wgsindy.errors import EngineError
-from wgsindy.passes.dask_client import as_engine_errors, completed, is_client, threads_of
-from wgsindy.passes.engine import Engine, Pass, Threads, progress_callback
+from wgsindy.passes.dask_client import as_engine_errors, completed, threads_of
+from wgsindy.passes.engine import Pass, progress_callback
 
 Total = TypeVar("Total")
 
 SHARES = 4  # partitions for each thread of the cluster, so that all end together
 FAN_IN = 8  # totals merged at a time: each level of the tree is a journey between workers
 LEAST_SAMPLES = 32_768  # of a partition: less is added up faster than it is handed out
-
-
-def as_engine(engine: Any, threads: int) -> Engine:
-    """Return what runs passes: ``threads`` of this process, a Dask client, or an engine as it is.
-
-    Raises
-    ------
-    EngineError
-        If it is none of them, or a client that cannot be used.
-    """
-    if engine is None:
-        return Threads(threads)
-    if is_client(engine):
-        return Cluster(engine)
-    if callable(getattr(engine, "reduce", None)) and not isinstance(engine, type):
-        return engine
-    way_out = (
-        "pass its client: engine=cluster.get_client()"
-        if callable(getattr(engine, "get_client", None))
-        else "pass a dask.distributed.Client, or None for threads of this process"
-    )
-    raise EngineError(f"an engine of type {type(engine).__name__} cannot run passes; {way_out}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from wgsindy.data.chunk import CHUNK_SIZE, WINDOW_SIZE, Chunk, Window
 from wgsindy.data.dataset import Dataset, Partition
+from wgsindy.errors import EngineError
 
 Total = TypeVar("Total")
 One = TypeVar("One")
@@ -171,6 +172,38 @@ class Threads:
 
 
 SERIAL = Threads()
+
+
+def as_engine(engine: Any, threads: int) -> Engine:
+    """Return what runs passes: ``threads`` of this process, a Dask client, or an engine as it is.
+
+    Raises
+    ------
+    EngineError
+        If it is none of them, or a client that cannot be used.
+    """
+    if engine is None:
+        return Threads(threads)
+    if _is_dask_client(engine):
+        from wgsindy.passes.dask_cluster import Cluster
+
+        return Cluster(engine)
+    if callable(getattr(engine, "reduce", None)) and not isinstance(engine, type):
+        return engine
+    way_out = (
+        "pass its client: engine=cluster.get_client()"
+        if callable(getattr(engine, "get_client", None))
+        else "pass a dask.distributed.Client, or None for threads of this process"
+    )
+    raise EngineError(f"an engine of type {type(engine).__name__} cannot run passes; {way_out}.")
+
+
+def _is_dask_client(engine: Any) -> bool:
+    """Whether it is a Dask client; looked up by name, since Dask may not be installed."""
+    return any(
+        kind.__name__ == "Client" and kind.__module__.partition(".")[0] == "distributed"
+        for kind in type(engine).__mro__
+    )
 
 
 def reduce(

@@ -12,7 +12,7 @@ import numpy as np
 
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimator import WGSINDy
-from wgsindy.files import stream
+from wgsindy.files.stream_tables import stream
 from wgsindy.passes.dask_cluster import Cluster
 from wgsindy.passes.engine import reduce
 from wgsindy.passes.summary import MomentPass

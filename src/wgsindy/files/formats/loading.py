@@ -125,13 +125,6 @@ def as_data_error(path: Path, kind: str) -> Iterator[None]:
         ) from None
 
 
-def extra_needed(label: str, kind: Format, package: str, extra: str) -> DataError:
-    """Say which package reads a format."""
-    return DataError(
-        f"{label} is {kind}, which needs the package {package}: pip install 'wgsindy[{extra}]'."
-    )
-
-
 def tables_of(source: Any) -> list[Table]:
     """Return the tables of a source, one or more per file, in the order given.
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from wgsindy.files.formats.loading import extra_needed
+from wgsindy.errors import DataError
 from wgsindy.files.table import positional_name
 
 BUFFER = 2**20  # bytes of a column held at a time: row groups of Parquet may be large
@@ -19,7 +19,7 @@ def open_parquet(source: Path | IO[bytes], label: str) -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise extra_needed(label, "Parquet", "pyarrow", "parquet") from None
+        raise _extra_needed(label, "Parquet", "pyarrow", "parquet") from None
     return pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER)
 
 
@@ -29,7 +29,7 @@ def open_hdf5(source: Path | IO[bytes], label: str) -> Iterator[dict[str, Any]]:
     try:
         import h5py
     except ImportError:
-        raise extra_needed(label, "HDF5", "h5py", "arrays") from None
+        raise _extra_needed(label, "HDF5", "h5py", "arrays") from None
     found: dict[str, Any] = {}
 
     def collect(name: str, item: Any) -> None:
@@ -51,7 +51,7 @@ def open_zarr(path: Path, label: str) -> Iterator[dict[str, Any]]:
     try:
         import zarr
     except ImportError:
-        raise extra_needed(label, "Zarr", "zarr", "arrays") from None
+        raise _extra_needed(label, "Zarr", "zarr", "arrays") from None
     store = zarr.open(str(path), mode="r")
     if isinstance(store, zarr.Array):
         yield {positional_name(0): store}
@@ -64,3 +64,10 @@ def _zarr_arrays(group: Any, prefix: str) -> Iterator[tuple[str, Any]]:
         yield prefix + name, array
     for name, inner in sorted(group.groups()):
         yield from _zarr_arrays(inner, f"{prefix}{name}/")
+
+
+def _extra_needed(label: str, kind: str, package: str, extra: str) -> DataError:
+    """Say which package reads a format."""
+    return DataError(
+        f"{label} is {kind}, which needs the package {package}: pip install 'wgsindy[{extra}]'."
+    )
