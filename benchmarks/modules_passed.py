@@ -20,8 +20,8 @@ called: set[str] = set()
 
 
 def note(frame: FrameType, event: str, argument: Any) -> None:
-    """Note the module of each function that is called."""
-    if event == "call":
+    """Note the module of each function that is called; evaluated annotations are none."""
+    if event == "call" and frame.f_code.co_name != "<module>":
         name = frame.f_globals.get("__name__", "")
         if name.split(".")[0] == "wgsindy":
             called.add(name)

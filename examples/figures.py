@@ -10,8 +10,7 @@ import numpy as np
 
 import wgsindy as wg
 from wgsindy.data.arrays import FloatArray
-from wgsindy.report.figures.fields import plot_portrait
-from wgsindy.report.style import page_style
+from wgsindy.report.figures.fields import page_style, plot_portrait
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,7 @@ from wgsindy.estimate.result import Fit
 from wgsindy.files.atomic import refuse_occupied, whole_folder
 from wgsindy.files.columns.times import checked_unit
 from wgsindy.files.notes import Note, Reading, collecting_warnings
-from wgsindy.files.opening import label_of, open_data
+from wgsindy.files.read_tables import label_of, open_data
 from wgsindy.model.change_of_variables import Change
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import as_engine
@@ -230,7 +230,7 @@ def _write(result: FileFit, folder: Path, *, title: str, command: str, stage: St
     from wgsindy import report
     from wgsindy.report.digest import digest
     from wgsindy.report.figures import fit_figures
-    from wgsindy.report.style import page_style, save_picture
+    from wgsindy.report.figures.fields import page_style, save_picture
 
     fitted = result.fit.generator
     result.generator.save(folder / MODEL)

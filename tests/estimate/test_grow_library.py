@@ -11,7 +11,7 @@ from processes import DT, linear
 
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.errors import NotEnoughDataError, WgsindyWarning
-from wgsindy.estimate.grow_library import LEAST_SHARE, MOST_ROUNDS, grow_library
+from wgsindy.estimate.fit import LEAST_SHARE, MOST_ROUNDS, grow_library
 from wgsindy.estimate.result import Fit
 from wgsindy.estimate.rival_libraries import PREFERRED, RivalLibrary
 from wgsindy.passes.engine import Threads
@@ -86,7 +86,7 @@ def test_too_few_samples_have_a_sentence() -> None:
 def test_nothing_is_fitted_if_nothing_larger_can_be_afforded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delattr("wgsindy.estimate.grow_library.fit_likelihood")
+    monkeypatch.delattr("wgsindy.estimate.fit.fit_likelihood")
     assert grow_library(linear(0, trajectories=1, steps=6 * LEAST_SHARE - 1)).name == "poly2"
     with pytest.raises(NameError):
         grow_library(linear(0, trajectories=1, steps=6 * LEAST_SHARE))
@@ -121,7 +121,7 @@ def always(name: str, *terms: str) -> Any:
 
 
 def test_growth_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wgsindy.estimate.grow_library.rival_libraries", always("odd", "sin(N*x)"))
+    monkeypatch.setattr("wgsindy.estimate.fit.rival_libraries", always("odd", "sin(N*x)"))
     data = linear(0, 1, steps=2000)
     chosen = grow_library(data)
     assert chosen.name == "poly2" + " + odd" * MOST_ROUNDS
@@ -134,13 +134,13 @@ def test_growth_goes_on_as_long_as_the_data_ask_for_more(monkeypatch: pytest.Mon
         nats = 9.0 if degree < 5 else 0.0
         return [RivalLibrary("a degree", library(f"poly{degree + 1}"), nats, {}, True)]
 
-    monkeypatch.setattr("wgsindy.estimate.grow_library.rival_libraries", alternatives)
+    monkeypatch.setattr("wgsindy.estimate.fit.rival_libraries", alternatives)
     assert grow_library(linear(0, 1, steps=2000)).name == "poly5"
 
 
 def test_a_library_must_be_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wgsindy.estimate.grow_library.rival_libraries", always("odd", "sin(x)"))
-    monkeypatch.setattr("wgsindy.estimate.grow_library.MOST_ROUNDS", 1)
+    monkeypatch.setattr("wgsindy.estimate.fit.rival_libraries", always("odd", "sin(x)"))
+    monkeypatch.setattr("wgsindy.estimate.fit.MOST_ROUNDS", 1)
     terms = 4
     for increments, expected in (
         (terms * LEAST_SHARE, "poly2 + odd"),
@@ -154,7 +154,7 @@ def test_a_rival_that_is_not_preferred_changes_nothing(monkeypatch: pytest.Monke
     def alternatives(fit: Fit) -> list[RivalLibrary]:
         return [RivalLibrary("odd", library("poly3"), 3.9, {}, True)]
 
-    monkeypatch.setattr("wgsindy.estimate.grow_library.rival_libraries", alternatives)
+    monkeypatch.setattr("wgsindy.estimate.fit.rival_libraries", alternatives)
     assert grow_library(linear(0)).name == "poly2"
 
 

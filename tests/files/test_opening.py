@@ -13,7 +13,7 @@ import pytest
 from alike import assert_same
 from walks import DT, frame, walk
 
-import wgsindy.files.opening as opening
+import wgsindy.files.read_tables as opening
 from wgsindy import read, stream
 from wgsindy.data.source import Block
 from wgsindy.data.stream import Stream

@@ -88,9 +88,8 @@ def _write_outcome(
     """Write model, table, figures and report into a folder."""
     from wgsindy.files import write_atomically
     from wgsindy.report import write_report
-    from wgsindy.report.figures.fields import plot_comparison, plot_overview
+    from wgsindy.report.figures.fields import plot_comparison, plot_overview, save_picture
     from wgsindy.report.figures.fit_figures import coefficients_csv
-    from wgsindy.report.style import save_picture
 
     truth = system.generator
     out.mkdir(parents=True, exist_ok=True)

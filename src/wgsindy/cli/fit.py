@@ -18,6 +18,11 @@ from wgsindy.cli.console import passes
 if TYPE_CHECKING:
     from wgsindy.terms.library import Library
 
+DATA, FIT = "Data", None  # without a name: first, together with --help
+Text = str | None
+Texts = list[str] | None
+Number = float | None
+
 
 def separated(given: Sequence[str] | None) -> list[str] | None:
     """Take repeated options and commas alike."""
@@ -53,18 +58,12 @@ def as_library(given: Sequence[str]) -> str | Library:
     return Library(tuple(part for library in parts for part in library.parts))
 
 
-DATA, FIT = "Data", None  # without a name: first, together with --help
-
-
 def _option(panel: str | None, flag: str, metavar: str | None, about: str, **more: Any) -> Any:
     return typer.Option(
         flag, metavar=metavar, help=about, rich_help_panel=panel, show_default=False, **more
     )
 
 
-Text = str | None
-Texts = list[str] | None
-Number = float | None
 LibraryOption = Annotated[
     Texts,
     _option(

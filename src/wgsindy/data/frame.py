@@ -8,6 +8,11 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray, frozen
 
+CENTRAL_RANGE = (
+    2.0,
+    98.0,
+)  # percentiles of each coordinate between which fields are compared and drawn
+
 
 @dataclass(frozen=True)
 class Frame:

@@ -1,4 +1,4 @@
-"""What can stand between data and their equation, and how a diagnosis says so."""
+"""What can stand between data and their equation, and the result of a diagnosis that says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured about a fit: its data, its residuals, its rivals."""
+"""What is measured about a fit: its data and their halves, its residuals, its rivals."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import PassPair, SumPass, merged_by, reduce
 from wgsindy.passes.summary import DataSummary
+
+WORST_COVERED = 0.05  # share of the samples
+MOST_POINTS = 2000  # of the data at which fields are compared
 
 
 @dataclass(frozen=True)
@@ -72,10 +75,6 @@ class HalvesPass(SumPass[Halves]):
         total.count[half] += len(x)
         total.first[half] += x.sum(axis=0)
         total.second[half] += x.T @ x
-
-
-WORST_COVERED = 0.05  # share of the samples
-MOST_POINTS = 2000  # of the data at which fields are compared
 
 
 @dataclass(frozen=True)

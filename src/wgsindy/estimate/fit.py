@@ -1,5 +1,7 @@
 """One fit: a dataset, candidate terms and a recipe in, a :class:`Fit` out; only assembles stages.
 
+Both estimators end here, and so does ``library="auto"``, which grows a library by evidence.
+
 :class:`wgsindy.WGSINDy` is this behind scikit-learn's interface. Commands call it directly, since
 loading scikit-learn takes longer than a fit of their data.
 """
@@ -7,21 +9,28 @@ loading scikit-learn takes longer than a fit of their data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wgsindy import recipes
+from wgsindy.data.arrays import frozen
 from wgsindy.data.dataset import Dataset
-from wgsindy.errors import RecipeError
-from wgsindy.estimate.grow_library import grow_library
-from wgsindy.estimate.likelihood.fit import fit_likelihood
-from wgsindy.estimate.result import Fit, check_length, check_terms
+from wgsindy.errors import RecipeError, WgsindyError
+from wgsindy.estimate.likelihood.stages import recover_by_likelihood
+from wgsindy.estimate.result import Fit, check_length, check_terms, described
+from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
+from wgsindy.model.generator import Generator
+from wgsindy.model.tensor import TensorField
 from wgsindy.passes.engine import SERIAL, Engine
-from wgsindy.passes.summary import data_summary, warn_of_samples
-from wgsindy.recipes import Recipe, WeakFormRecipe
+from wgsindy.passes.summary import DataSummary, data_summary, warn_of_samples
+from wgsindy.recipes import SHARP, LikelihoodRecipe, Recipe, WeakFormRecipe
 from wgsindy.terms.library import Library, library
 
+START = "poly2"
+MOST_ROUNDS = 6
+LEAST_SHARE = 100  # increments for each term, below which a larger library is not tried
 AUTO = "auto"
 Candidates = str | Sequence[str] | Library
 
@@ -46,9 +55,6 @@ def fit_dataset(
     terms, name, fit = _chosen(candidates, data, engine)
     check_terms(data, len(terms.bind(data.names)))
     if isinstance(recipe, WeakFormRecipe):
-        # Loaded when asked for: most fits are by the likelihood.
-        from wgsindy.estimate.weak_form.fit import fit_weak_form
-
         return fit_weak_form(
             data, terms, recipe, name=name, random_state=random_state, engine=engine
         )
@@ -76,3 +82,113 @@ def _chosen(
         return grow_library(data, engine=engine)
     name = candidates if isinstance(candidates, str) else "formulas"
     return library(candidates), name, None
+
+
+def fit_likelihood(
+    data: Dataset,
+    library: Library,
+    recipe: LikelihoodRecipe,
+    summary: DataSummary,
+    *,
+    name: str,
+    engine: Engine = SERIAL,
+) -> Fit:
+    """Fit every increment on its own; ``name`` is what to call the library."""
+    basis = library.bind(data.names)
+    found = recover_by_likelihood(data, basis, summary, recipe, engine=engine)
+    field = TensorField("clipped", found.entries, 0.0, frozen(np.ones(data.dimension)))
+    info = described(data, recipe, name)
+    return Fit(
+        data,
+        summary,
+        library,
+        recipe,
+        Generator(basis, found.drift, field, info, summary.region, found.uncertainty),
+        rows=data.n_increments - summary.repeated,
+        condition=found.condition,
+        likelihood=found,
+        engine=engine,
+    )
+
+
+def fit_weak_form(
+    data: Dataset,
+    library: Library,
+    recipe: WeakFormRecipe,
+    *,
+    name: str,
+    random_state: int = 0,
+    engine: Engine = SERIAL,
+) -> Fit:
+    """Fit the weak rows of all trajectories, as the paper does; ``name`` is the library's."""
+    # Loaded when asked for: most fits are by the likelihood.
+    from wgsindy.estimate.weak_form.stages import recover_by_weak_form
+    from wgsindy.estimate.weak_form.weak_rows import weak_form
+
+    basis = library.bind(data.names)
+    weak = weak_form(data, basis, recipe, seed=random_state, engine=engine)
+    check_length(data)
+    warn_of_samples(weak.summary, data.names)
+    drift, field = recover_by_weak_form(weak, recipe)
+    info = described(data, recipe, name)
+    return Fit(
+        data,
+        weak.summary,
+        library,
+        recipe,
+        Generator(weak.basis, drift, field, info, weak.summary.region),
+        rows=len(weak.design),
+        condition=weak.condition_number,
+        engine=engine,
+    )
+
+
+class Grown(NamedTuple):
+    """A library, how it was grown, and its fit by ``sharp``, if that was the last thing done."""
+
+    library: Library
+    name: str
+    fit: Fit | None = None
+
+
+def grow_library(data: Dataset, *, engine: Engine = SERIAL) -> Grown:
+    """Grow a library until no larger one is preferred.
+
+    Each round fits by the sharp recipe and asks whether some field is better off by more than
+    chance with one degree more, with sines and cosines, or with square roots.
+
+    Examples
+    --------
+    >>> from wgsindy import zoo
+    >>> data = zoo.get("duffing").simulate(seed=0, trajectories=4)
+    >>> grow_library(data).name
+    'poly3'
+    """
+    grown = Grown(library(START), START)
+    summary = data_summary(data, standardise=True, engine=engine)
+    for _ in range(MOST_ROUNDS):
+        if not _is_affordable(grown.library, data):
+            break  # nothing larger can be afforded either, so there is nothing to compare
+        try:
+            fit = fit_likelihood(
+                data, grown.library, SHARP, summary, name=grown.name, engine=engine
+            )
+        except WgsindyError:
+            break  # whoever fits with this library gets the sentence
+        rivals = rival_libraries(fit)
+        preferred = [r for r in rivals if r.is_preferred and _is_affordable(r.library, data)]
+        if not preferred:
+            return grown._replace(fit=replace(fit, rivals=tuple(rivals)))
+        grown = _larger(grown, preferred[0], data.names)
+    return grown
+
+
+def _is_affordable(candidates: Library, data: Dataset) -> bool:
+    return len(candidates.bind(data.names)) * LEAST_SHARE <= data.n_increments
+
+
+def _larger(grown: Grown, rival: RivalLibrary, names: Sequence[str]) -> Grown:
+    basis = rival.library.bind(names)
+    if basis.is_closed:
+        return Grown(rival.library, f"poly{int(basis.degrees.max())}")
+    return Grown(rival.library, f"{grown.name} + {rival.name}")

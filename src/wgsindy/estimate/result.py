@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from wgsindy.estimate.rival_libraries import RivalLibrary
 
 FEWEST_INCREMENTS = 50
+Info = dict[str, str | int]
 
 
 def check_terms(data: Dataset, terms: int) -> None:
@@ -36,9 +37,6 @@ def check_length(data: Dataset) -> None:
             f"{data.n_increments} increments are too few to check any choice of terms; give at "
             f"least {FEWEST_INCREMENTS}."
         )
-
-
-Info = dict[str, str | int]
 
 
 @dataclass(frozen=True)

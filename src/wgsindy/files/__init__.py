@@ -17,8 +17,7 @@ of this package, which it would replace in ``wgsindy.files`` when it is imported
 from wgsindy.files.atomic import csv_text, refuse_occupied, whole_folder, write_atomically
 from wgsindy.files.given import as_dataset
 from wgsindy.files.notes import Note, Reading
-from wgsindy.files.opening import label_of, open_data
-from wgsindy.files.read_tables import read
+from wgsindy.files.read_tables import label_of, open_data, read
 
 __all__ = [
     "Note",

@@ -1,4 +1,4 @@
-"""What was found in the data and what was done about it: a note each, most of them warned."""
+"""What reading gives: data, and a note of each thing that was found in them and done about it."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ WARNING_OF: dict[Kind, type[WgsindyWarning]] = {
     "renamed": RenamedColumnsWarning,
 }
 KIND_OF: dict[type[Warning], Kind] = {warning: kind for kind, warning in WARNING_OF.items()}
+DataT = TypeVar("DataT", bound=Dataset, covariant=True)
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,6 @@ def listed(items: Sequence[str], most: int = 8) -> str:
     """Return the first items in quotes, and how many more there are."""
     shown = ", ".join(repr(item) for item in items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
-
-
-DataT = TypeVar("DataT", bound=Dataset, covariant=True)
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,12 +1,19 @@
-"""``read``: any table or array, from a file or from memory, to :class:`Trajectories`."""
+"""``read``: any table or array to :class:`Trajectories`; ``open_data``: streamed if it is large."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.errors import DataError
+from wgsindy.errors import DataError, WgsindyWarning
 from wgsindy.files.cleaning.gaps import without_gaps
 from wgsindy.files.cleaning.order import ordered
 from wgsindy.files.cleaning.raw_trajectories import (
@@ -16,12 +23,19 @@ from wgsindy.files.cleaning.raw_trajectories import (
     raw_trajectories,
 )
 from wgsindy.files.cleaning.suspicious import inspect
-from wgsindy.files.columns.long_tables import widened
 from wgsindy.files.columns.roles import as_list, find_roles, note_roles, state_names
 from wgsindy.files.columns.times import Clock, checked_dt, checked_unit, with_joined_date
-from wgsindy.files.formats.loading import tables_of
+from wgsindy.files.formats.loading import paths_of, tables_of
 from wgsindy.files.notes import Note, Reading, warn_of
-from wgsindy.files.table import require_columns
+from wgsindy.files.table import require_columns, widened
+
+if TYPE_CHECKING:
+    from wgsindy.data.stream import Stream
+
+STDIN = "-"
+LARGE = 256 * 2**20  # bytes of all files: beyond, what is read into memory takes over 1 GB
+# Arguments of `read` that change what is in the file, which a stream takes as it is.
+CHANGING = ("unit", "time_unit", "time_format", "variable", "value", "log", "missing", "gap")
 
 
 def read(
@@ -118,3 +132,126 @@ def _trajectories(
     if times:
         return Trajectories(states, times=times, names=names)
     return Trajectories(states, dt, names=names)
+
+
+def open_data(sources: Any, *, stream: bool | None = None, **asked: Any) -> Reading[Dataset]:
+    """Read data, or stream them if their files are larger than 256 MB.
+
+    Nothing is warned of: the notes of the reading say everything.
+
+    Parameters
+    ----------
+    sources : what :func:`wgsindy.read` or :func:`wgsindy.stream` takes; ``-`` is standard input
+    stream : whether to stream; by default only large files, and functions, are
+    asked : arguments of :func:`wgsindy.read`; None stands for none
+
+    Raises
+    ------
+    DataError
+        If the data cannot be read, or cannot be streamed and were to be.
+
+    Examples
+    --------
+    >>> open_data([[[1.0, 2.0], [1.5, 1.0], [0.5, 1.2]]], dt=0.1).data
+    Trajectories(1 x (x, y), 2 increments, mean dt = 0.1)
+    """
+    if isinstance(sources, (str, os.PathLike)):
+        sources = [sources]
+    given = {name: value for name, value in asked.items() if not _changes_nothing(name, value)}
+    refused = [name for name in CHANGING if name in given]
+    if stream or (stream is None and callable(sources)):
+        _refuse_to_stream(sources, refused)
+        return _streamed(sources, given)
+    if stream is None and not refused and _is_large(sources):
+        return _streamed_for_its_size(sources, given)
+    with _with_standard_input(sources) as readable, warnings.catch_warnings():
+        warnings.simplefilter("ignore", WgsindyWarning)  # each of them has a note
+        return read(readable, **given)
+
+
+def _changes_nothing(name: str, value: Any) -> bool:
+    """Whether an argument is as good as not given: None, or no logarithms, no missing numbers."""
+    empty = isinstance(value, (list, tuple)) and not value
+    return value is None or (empty and name in CHANGING)
+
+
+def _refuse_to_stream(sources: Any, changing: list[str]) -> None:
+    if _has_standard_input(sources):
+        raise DataError("standard input can be read only once; save it to a file to stream it.")
+    if changing:
+        flag = f"--{changing[0].replace('_', '-')}"
+        raise DataError(
+            f"{changing[0]} ({flag}) changes data, which are streamed as they are; leave it out."
+        )
+
+
+def _streamed(sources: Any, given: dict[str, Any], why: str = "") -> Reading[Stream]:
+    from wgsindy.files.stream_tables import stream_reading  # not loaded for small files
+
+    found = stream_reading(sources, **given)
+    where = "" if callable(sources) else " from disk"
+    means = Note(
+        "choice",
+        1,
+        f"streamed{where}{why}: nothing is changed, rows are taken as ordered and without gaps.",
+    )
+    return Reading(found.data, (means, *found.notes))
+
+
+def _streamed_for_its_size(sources: Any, given: dict[str, Any]) -> Reading[Stream]:
+    """Stream what nobody asked to be streamed; an error says how to read it into memory."""
+    why = f", since they are larger than {LARGE // 2**20} MB"
+    try:
+        return _streamed(sources, given, why)
+    except DataError as error:
+        raise type(error)(
+            f"{error} The data are streamed{why}: stream=False (--no-stream) reads them into "
+            "memory and corrects more."
+        ) from None
+
+
+def _is_large(sources: Any) -> bool:
+    if _has_standard_input(sources):
+        return False
+    return sum(_bytes(path) for path in paths_of(sources) or ()) > LARGE
+
+
+def _bytes(path: Path) -> int:
+    if path.is_dir():  # a Zarr store
+        return sum(_bytes(inner) for inner in path.iterdir())
+    return path.stat().st_size if path.exists() else 0
+
+
+def _has_standard_input(sources: Any) -> bool:
+    return isinstance(sources, (list, tuple)) and any(
+        isinstance(item, str) and item == STDIN for item in sources
+    )
+
+
+@contextmanager
+def _with_standard_input(sources: Any) -> Iterator[Any]:
+    """Give the sources with standard input, if it is among them, as a file."""
+    if not _has_standard_input(sources):
+        yield sources
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "stdin"
+        path.write_bytes(sys.stdin.buffer.read())
+        yield [path if isinstance(item, str) and item == STDIN else item for item in sources]
+
+
+def label_of(sources: Any) -> str:
+    """Return what to call the data in a sentence.
+
+    >>> label_of("cells/cell_01.csv"), label_of(["a.csv", "b.csv"])
+    ('cell_01.csv', '2 files')
+    """
+    if isinstance(sources, (str, os.PathLike)):
+        sources = [sources]
+    if not isinstance(sources, (list, tuple)):
+        return "the data"
+    if len(sources) != 1 or not isinstance(sources[0], (str, os.PathLike)):
+        return f"{len(sources)} files"
+    if sources[0] == STDIN:
+        return "standard input"
+    return os.path.basename(os.fspath(sources[0]).rstrip("/"))

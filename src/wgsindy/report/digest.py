@@ -104,7 +104,7 @@ class DigestPass(SumPass[Found]):
     def __init__(self, data: Dataset, most: int) -> None:
         self.dimension, self.most = data.dimension, most
         self.every = max(1, data.n_increments // most) if most else 0
-        self.segments = SegmentPass.evenly(data, SEGMENTS, SEGMENT_STEPS)
+        self.segments = SegmentPass.evenly(data, SEGMENTS, SEGMENT_STEPS) if most else None
 
     def empty(self) -> Found:
         return Found(np.full(self.dimension, np.inf), np.full(self.dimension, -np.inf))
@@ -115,7 +115,7 @@ class DigestPass(SumPass[Found]):
             total.high = np.maximum(total.high, states.max(axis=0))
         total.shortest = min(total.shortest, float(chunk.dt.min()))
         total.longest = max(total.longest, float(chunk.dt.max()))
-        if self.most:
+        if self.segments is not None:
             first = -chunk.start % self.every
             total.samples.append((chunk.start, chunk.states[first :: self.every].copy()))
             self.segments.add(total.segments, chunk)

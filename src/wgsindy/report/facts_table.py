@@ -25,6 +25,10 @@ from wgsindy.model.display.numbers import in_full, rounded, typographic
 from wgsindy.passes.summary import OUTLIER_RATIO
 
 NO_NOISE = "no noise"
+# Beyond this the terms of a library can hardly be told apart on the data.
+LARGE_CONDITION = 1e4
+NO_DRIFT = "no drift was found"
+NOT_ASKED = "needs recipe='sharp'"
 
 
 class Value(NamedTuple):
@@ -84,12 +88,6 @@ class Quantity(NamedTuple):
     def line(self, values: Sequence[Value]) -> Measured:
         """Put the values beside what is normal."""
         return Measured(self.fact, self.name, self.tells, self.normal, tuple(values))
-
-
-# Beyond this the terms of a library can hardly be told apart on the data.
-LARGE_CONDITION = 1e4
-NO_DRIFT = "no drift was found"
-NOT_ASKED = "needs recipe='sharp'"
 
 
 PER_COORDINATE = (

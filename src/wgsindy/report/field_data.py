@@ -13,19 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.frame import CENTRAL_RANGE
 from wgsindy.errors import DataError
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
-from wgsindy.zoo.scores import GRID_RANGE
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 MOST_PLANES = 6
+# Relative to the largest field of its kind: what an eigenvalue decomposition leaves of a zero.
+ROUNDING = 1e-12
 
 
 def central_range(
-    states: FloatArray, reach: tuple[float, float] = GRID_RANGE
+    states: FloatArray, reach: tuple[float, float] = CENTRAL_RANGE
 ) -> tuple[FloatArray, FloatArray]:
     """Two percentiles ``(d,)`` of each coordinate of ``states (n, d)``; the central 96 %."""
     low, high = np.percentile(states, reach, axis=0)
@@ -123,7 +125,7 @@ class Plane(NamedTuple):
         return f"{text}, at {fixed}" if fixed else text
 
 
-def planes(data: States, reach: tuple[float, float] = GRID_RANGE) -> list[Plane]:
+def planes(data: States, reach: tuple[float, float] = CENTRAL_RANGE) -> list[Plane]:
     """Planes of the pairs of coordinates, up to 6; viewports between two percentiles."""
     centre = np.median(data.states, axis=0)
     low, high = central_range(data.states, reach)
@@ -133,10 +135,6 @@ def planes(data: States, reach: tuple[float, float] = GRID_RANGE) -> list[Plane]
         Plane(p, q, centre, Viewport((data.names[p], data.names[q]), low[[p, q]], high[[p, q]]))
         for p, q in list(combinations(range(data.dimension), 2))[:MOST_PLANES]
     ]
-
-
-# Relative to the largest field of its kind: what an eigenvalue decomposition leaves of a zero.
-ROUNDING = 1e-12
 
 
 def all_field_names(dimension: int) -> list[str]:

@@ -1,23 +1,26 @@
-"""The page: template, style and script of the package, filled with the content of a report."""
+"""``write_report``: template, style and script of the package, filled with what a fit found."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from math import isnan
+from pathlib import Path
 from typing import Any, Self
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wgsindy import __version__
+from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.diagnostics.findings import weak_fields
-from wgsindy.errors import WgsindyError
+from wgsindy.errors import DataError, WgsindyError
+from wgsindy.files import write_atomically
 from wgsindy.model import model_file
 from wgsindy.model.display import mathml as formulas
 from wgsindy.model.display import numbers
@@ -27,7 +30,7 @@ from wgsindy.model.generator import Generator
 from wgsindy.report import page_text
 from wgsindy.report.checks.residuals import Moment, residuals
 from wgsindy.report.checks.simulation import check_by_simulation
-from wgsindy.report.digest import Digest
+from wgsindy.report.digest import Digest, digest
 from wgsindy.report.facts_table import measured
 from wgsindy.report.page_text import Origin, capitalised
 from wgsindy.report.pictures.coverage import coverage_pictures
@@ -231,3 +234,69 @@ def coefficient_rows(
         )
         for found in coefficients
     ]
+
+
+def write_report(
+    path: str | Path,
+    generator: Generator,
+    data: Dataset | Digest,
+    diagnostics: Diagnostics,
+    *,
+    title: str = "Report of a fit",
+    command: str = "",
+    model_file: str = "model.json",
+    notes: Sequence[str] = (),
+    random_state: int = 0,
+    time_unit: str = "",
+    mapped: Generator | None = None,
+) -> None:
+    """Write a self-contained HTML page about a fit, atomically; it asks no network for anything.
+
+    Parameters
+    ----------
+    generator, diagnostics : ``generator_`` and ``diagnostics_`` of a fitted estimator
+    data : what it was fitted to, or a digest of it; of a stream some samples are drawn
+    title : heading of the page; text, never markup
+    command : how the fit was made, to be shown as it is
+    model_file : name under which the page offers the model it holds
+    notes : sentences about the data, from whoever read them
+    random_state : seed of the simulations that are compared with the data
+    time_unit : name of the unit of time, such as ``"s"`` or ``"years"``, if it is known
+    mapped : the generator in the original states, if the fit was one of changed states
+
+    Raises
+    ------
+    DataError
+        If the data and the generator do not have the same coordinates.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> from wgsindy import WGSINDy
+    >>> from wgsindy.zoo.demo import demo_data
+    >>> fitted = WGSINDy("poly3", "sharp").fit(demo_data())
+    >>> write_report(
+    ...     "report.html", fitted.generator_, demo_data(), fitted.diagnostics_
+    ... )  # doctest: +SKIP
+    """
+    origin = Origin(title, command, model_file, tuple(notes), time_unit, mapped)
+    page = render_report(generator, data, diagnostics, origin, random_state=random_state)
+    write_atomically(path, page)
+
+
+def render_report(
+    generator: Generator,
+    data: Dataset | Digest,
+    diagnostics: Diagnostics,
+    origin: Origin,
+    *,
+    random_state: int = 0,
+) -> str:
+    """Make the page of :func:`write_report`; the same arguments give the same text."""
+    if data.names != generator.names:
+        raise DataError(
+            f"the generator is one of {list(generator.names)}, the data have {list(data.names)}; "
+            "give the data it was fitted to."
+        )
+    return render(generator, digest(data), diagnostics, origin, random_state=random_state)

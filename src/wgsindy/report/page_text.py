@@ -13,6 +13,22 @@ from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import Digest
 
+UNEVEN = 1e-3  # relative spread of the steps above which they are called uneven
+# What a verdict needs beside its findings.
+NEXT: dict[Verdict, str] = {
+    "identified": (
+        "Look at the checks, the residuals and the simulated data below before you rely on this."
+    ),
+    "partly identified": "",
+    "not identified": (
+        "The diffusion tensor may still be good: it needs many steps, the drift needs long times."
+    ),
+    "not assessed": (
+        "The recipe of this fit gives neither a verdict nor error bars. Fit with "
+        "recipe='sharp' for both."
+    ),
+}
+
 
 def duration(value: float, unit: str) -> str:
     """Write a time.
@@ -31,24 +47,6 @@ def with_unit(label: str, unit: str) -> str:
     ('time (s)', 'time')
     """
     return f"{label} ({unit})" if unit else label
-
-
-UNEVEN = 1e-3  # relative spread of the steps above which they are called uneven
-
-# What a verdict needs beside its findings.
-NEXT: dict[Verdict, str] = {
-    "identified": (
-        "Look at the checks, the residuals and the simulated data below before you rely on this."
-    ),
-    "partly identified": "",
-    "not identified": (
-        "The diffusion tensor may still be good: it needs many steps, the drift needs long times."
-    ),
-    "not assessed": (
-        "The recipe of this fit gives neither a verdict nor error bars. Fit with "
-        "recipe='sharp' for both."
-    ),
-}
 
 
 class Origin(NamedTuple):

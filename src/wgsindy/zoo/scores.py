@@ -13,20 +13,20 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.data.frame import CENTRAL_RANGE
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.terms.monomials import monomial_name
 
 GRID_POINTS = 15
-GRID_RANGE = (2.0, 98.0)
 # The paper's accuracy thresholds.
 LARGEST_DRIFT_ERROR, LARGEST_TENSOR_ERROR, LEAST_PSD, LEAST_COSINE = 0.80, 0.45, 0.99, 0.85
 
 
 def central_grid(states: FloatArray, points: int = GRID_POINTS) -> FloatArray:
     """Grid ``(points ** d, d)`` over the coordinatewise 2-98 % range of ``states (n, d)``."""
-    low, high = np.percentile(states, GRID_RANGE, axis=0)
+    low, high = np.percentile(states, CENTRAL_RANGE, axis=0)
     axes = [np.linspace(a, b, points) for a, b in zip(low, high, strict=True)]
     return np.array(list(product(*axes)))
 

@@ -1,6 +1,9 @@
 """Which terms each drift component and each tensor entry gets: costs, bonuses, order of search.
 
-Selection happens in the physical coordinates, where a truth is sparse.
+Selection happens in the physical coordinates, where a truth is sparse. A tensor that turns negative
+beyond the data, or covaries more than it varies there (:class:`Extrapolation`), must be worth it:
+close to the data many formulas agree, and a little further out most of those with a term too many
+have a negative variance.
 """
 
 from __future__ import annotations
@@ -26,6 +29,10 @@ NEGATIVE_COST = 5.0  # nats for a variance that turns negative beyond the data
 REACH = 2.0  # how far beyond the data a variance must stay positive
 FAR_POINTS = 7  # grid points a coordinate for that check
 ROUNDING_LEVEL = 1e-9
+ENTRY_SWEEPS = 2
+MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree
+SHARED_BONUS = 2.0  # log-evidence off for a term that all other entries of the tensor have
+SURE = 1e6  # log-evidence for or against a term whose presence is known
 
 
 @dataclass(frozen=True)
@@ -71,12 +78,6 @@ class Extrapolation:
             return np.where(impossible, NEGATIVE_COST, 0.0)
 
         return penalty
-
-
-ENTRY_SWEEPS = 2
-MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree
-SHARED_BONUS = 2.0  # log-evidence off for a term that all other entries of the tensor have
-SURE = 1e6  # log-evidence for or against a term whose presence is known
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Which column is time, which numbers the trajectories, which are states."""
+"""Which column is time, which numbers the trajectories, which are states, and their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A column of times -> numbers: numbers as they are, timestamps and epochs in a unit."""
+"""A column of times -> numbers: numbers as they are, timestamps and epochs in a unit of time."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ ALIASES = {
 }
 UNIT_OF = {alias: unit for unit, names in ALIASES.items() for alias in (unit, *names)}
 IN_A_NAME = re.compile(r".*?(?:[\s_]+|\s*[\[(/]\s*)([a-zµμ]+)\s*[\])]?\s*", re.IGNORECASE)
+# From September 2001 to 2103 the count of seconds since 1970 lies between these.
+EPOCH_FIRST, EPOCH_LAST = 1.0e9, 4.2e9
+EPOCH_UNITS = ("s", "ms", "us", "ns")
 
 
 def checked_unit(unit: str | None, argument: str) -> str | None:
@@ -63,11 +66,6 @@ def written_unit(name: str, units: Mapping[str, str]) -> str | None:
         return UNIT_OF[below]
     match = IN_A_NAME.fullmatch(name)
     return UNIT_OF.get(match.group(1).lower()) if match else None
-
-
-# From September 2001 to 2103 the count of seconds since 1970 lies between these.
-EPOCH_FIRST, EPOCH_LAST = 1.0e9, 4.2e9
-EPOCH_UNITS = ("s", "ms", "us", "ns")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Paths, globs, frames, arrays -> tables in memory."""
+"""Paths, globs, frames, arrays -> tables in memory; the content of a file decides its format."""
 
 from __future__ import annotations
 

@@ -18,6 +18,20 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import SimulationError
 from wgsindy.model.generator import Generator
 
+REPLICAS = 19
+# Steps are simulated one after the other, segments at once: long trajectories are cut, and start
+# again where the data were.
+LONGEST_SEGMENT = 4000
+MOST_STEPS = 40_000
+SIMILAR_STEP = 0.01  # trajectories whose mean step differs by more cannot share lags
+RUNAWAY = 1e6  # standard deviations of the data: no longer the same process
+BINS = 40
+LAG_POINTS = 60
+DECAYED = 0.1  # autocorrelation at which a process has forgotten most
+HORIZON = 5.0  # how far lags go, in times until then
+Segments = list[FloatArray]
+Curve = Callable[[Segments], FloatArray]
+
 
 def autocorrelation(series: Sequence[FloatArray], lags: int) -> FloatArray:
     """Correlations ``(lags + 1, d)`` of values a number of steps apart; NaN marks missing ones.
@@ -53,22 +67,6 @@ def _lagged_products(values: FloatArray, lags: int) -> FloatArray:
     size = 1 << (2 * len(values) - 1).bit_length()
     spectrum = np.fft.rfft(values, size, axis=0)
     return np.asarray(np.fft.irfft((np.abs(spectrum) ** 2).sum(axis=1), size, axis=0)[:lags])
-
-
-REPLICAS = 19
-# Steps are simulated one after the other, segments at once: long trajectories are cut, and start
-# again where the data were.
-LONGEST_SEGMENT = 4000
-MOST_STEPS = 40_000
-SIMILAR_STEP = 0.01  # trajectories whose mean step differs by more cannot share lags
-RUNAWAY = 1e6  # standard deviations of the data: no longer the same process
-BINS = 40
-LAG_POINTS = 60
-DECAYED = 0.1  # autocorrelation at which a process has forgotten most
-HORIZON = 5.0  # how far lags go, in times until then
-
-Segments = list[FloatArray]
-Curve = Callable[[Segments], FloatArray]
 
 
 class Envelope(NamedTuple):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,9 +28,37 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
+SETTINGS: Any = {
+    "font.size": 8,
+    "axes.labelsize": 8.5,
+    "figure.labelsize": 8.5,
+    "axes.titlesize": 9,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
 POINTS = 41
 ARROWS, ELLIPSES = 17, 7  # a side
 Bars = tuple[dict[str, Any], dict[str, Any]]
+
+
+def page_style() -> AbstractContextManager[None]:
+    """Apply the settings to figures made and drawn inside the context."""
+    import matplotlib
+
+    return matplotlib.rc_context(SETTINGS)
+
+
+def save_picture(figure: Figure, path: Path, dpi: int) -> None:
+    """Save a figure whose layout is worked out once; Matplotlib alone would do it twice."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
+    figure.savefig(path, dpi=dpi)
 
 
 def plot_comparison(estimate: Generator, truth: Generator, data: States) -> Figure:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
+from wgsindy.data.frame import CENTRAL_RANGE
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits
@@ -50,7 +51,7 @@ def run_case(case: Case) -> dict[str, Any]:
             for row in estimate.coefficients
         ]
     if case.seed == DRAWN:
-        low, high = np.percentile(data.states, metrics.GRID_RANGE, axis=0)
+        low, high = np.percentile(data.states, CENTRAL_RANGE, axis=0)
         kept |= {
             "model": replace(estimate, uncertainty=None).to_dict(),
             "range": [low.tolist(), high.tolist()],
