@@ -1,6 +1,6 @@
 """Rows of a table -> one raw trajectory per id, still with missing values and in file order.
 
-Columns that never change are dropped here, and states are replaced by their logarithms if asked for.
+Columns that never change are dropped here, and states are replaced by logarithms if asked for.
 """
 
 from __future__ import annotations
