@@ -151,6 +151,25 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         write_report(path, self.generator_, self.fit_.data, self.diagnostics_, title=title)
 
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Show the equations, the verdict and a picture once there is a fit, as a notebook asks."""
+        if not hasattr(self, "fit_"):
+            return {"text/plain": repr(self)}
+        html, latex = self._repr_html_(), self._repr_latex_()
+        return {"text/plain": repr(self), "text/html": html, "text/latex": latex}
+
+    def _repr_latex_(self) -> str:
+        check_is_fitted(self)
+        return self.generator_._repr_latex_()
+
+    def _repr_html_(self) -> str:
+        from wgsindy.diagnostics.notebook import verdict
+        from wgsindy.model.display.notebook import fragment, generator_parts
+
+        check_is_fitted(self)
+        parts = [*generator_parts(self.generator_), verdict(self.diagnostics_)]
+        return fragment(self.diagnostics_.summary, *parts, note=self.fit_.recipe.name)
+
     def _engine(self) -> Engine:
         check_integer("threads", self.threads, 1, 4096)
         return as_engine(self.engine, self.threads)

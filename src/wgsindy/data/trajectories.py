@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import EllipsisType
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -118,10 +120,27 @@ class Trajectories(Dataset):
         """The first state of all, ``(d,)``."""
         return self._states[0]
 
-    def __getitem__(self, index: int) -> FloatArray:
-        """Return the states of one trajectory, ``(n, d)``, read-only."""
-        index = self._position(index)
-        return self._states[self._offsets[index] : self._offsets[index + 1]]
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of trajectories: what scikit-learn's splitters deal out."""
+        return (len(self),)
+
+    @overload
+    def __getitem__(self, index: int) -> FloatArray: ...
+
+    @overload
+    def __getitem__(self, index: IntArray | tuple[IntArray, EllipsisType]) -> Trajectories: ...
+
+    def __getitem__(
+        self, index: int | IntArray | tuple[IntArray, EllipsisType]
+    ) -> FloatArray | Trajectories:
+        """Return the states of one trajectory, ``(n, d)``, read-only, or some trajectories."""
+        if isinstance(index, tuple):  # as scikit-learn asks for rows
+            index = index[0]
+        if isinstance(index, np.ndarray):
+            return self.subset(np.arange(len(self))[index].tolist())
+        place = self._position(index)
+        return self._states[self._offsets[place] : self._offsets[place + 1]]
 
     def _position(self, index: int) -> int:
         if not -len(self) <= index < len(self):

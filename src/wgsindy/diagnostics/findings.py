@@ -126,3 +126,13 @@ class Diagnostics:
         where = f" ({', '.join(first.fields)})" if first.fields else ""
         allowed = ", which the fit allows for" if first.handled else ""
         return f"{opening}; what limits it: {first.limitation}{where}{allowed}."
+
+    def _repr_html_(self) -> str:
+        from wgsindy.diagnostics.notebook import diagnostics_html
+
+        return diagnostics_html(self)
+
+    def _repr_latex_(self) -> str:
+        from wgsindy.diagnostics.notebook import diagnostics_latex
+
+        return diagnostics_latex(self)

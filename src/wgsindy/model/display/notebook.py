@@ -52,16 +52,19 @@ def written(found: Iterable[Equation]) -> Markup:
     )
 
 
-def generator_html(generator: Generator) -> str:
-    """Return the equations, with error bars if there are any, beside a small picture."""
+def generator_parts(generator: Generator) -> list[Markup]:
+    """Equations, with error bars if there are any, and a small picture where there is one."""
     parts = [written(equations(generator))]
     drawn = picture(generator)
     if drawn is not None:
-        parts.append(
-            Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
-                drawn.drawing, drawn.caption
-            )
-        )
+        figure = Markup("<figure>{}<figcaption>{}</figcaption></figure>")
+        parts.append(figure.format(drawn.drawing, drawn.caption))
+    return parts
+
+
+def generator_html(generator: Generator) -> str:
+    """Return the equations beside a small picture."""
     known = [key for key in ("recipe", "library") if key in generator.info]
     note = ", ".join(f"{key} {generator.info[key]!s:.60}" for key in known)
-    return fragment(f"Generator of ({', '.join(generator.names)})", *parts, note=note)
+    title = f"Generator of ({', '.join(generator.names)})"
+    return fragment(title, *generator_parts(generator), note=note)
