@@ -5,6 +5,6 @@ import wgsindy as wg
 data = wg.read("concentration.csv").data
 change = wg.Change.parse("u = log(c)", data.names)
 
-fitted = wg.WGSINDy("poly2", "sharp").fit(change.apply(data))
+fitted = wg.WGSINDy("poly2").fit(change.apply(data))
 print("\n".join(fitted.generator_.equations(errors=True)))
 print("\n".join(change.undo(fitted.generator_).equations(errors=True)))

@@ -9,4 +9,4 @@ more = wg.library("poly2") + wg.library(["sin(x)", "sin(y)"])
 
 for candidates in (mine, more):
     print(candidates.bind(data.names).terms)
-    print(wg.WGSINDy(candidates, "sharp").fit(data).generator_.equations()[0])
+    print(wg.WGSINDy(candidates).fit(data).generator_.equations()[0])

@@ -1,11 +1,11 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from wgsindy import WGSINDy, zoo
+import wgsindy as wg
 from wgsindy.zoo.demo import demo_data
 
-generator = WGSINDy(library="poly3", recipe="sharp").fit(demo_data()).generator_
-truth = zoo.get("van_der_pol").generator
+generator = wg.WGSINDy().fit(demo_data()).generator_
+truth = wg.zoo.get("van_der_pol").generator
 
 x = np.linspace(-2.2, 2.2, 100)
 points = np.column_stack([x, np.ones_like(x)])  # a cut through the plane at y = 1

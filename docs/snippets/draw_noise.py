@@ -5,12 +5,12 @@ import wgsindy as wg
 
 clean = list(wg.zoo.get("rotational_ou").simulate(seed=0))
 rng = np.random.default_rng(0)
-noisy = [path + rng.normal(0, 0.05, path.shape) for path in clean]
+noisy = [x + rng.normal(0, 0.05, x.shape) for x in clean]
 
 
-def signature(paths, k):
+def signature(trajectories, k):
     """Mean squared increment over k steps, divided by the time it takes."""
-    return np.mean([np.mean((p[k:, 0] - p[:-k, 0]) ** 2) for p in paths]) / (k * 0.01)
+    return np.mean([np.mean((x[k:, 0] - x[:-k, 0]) ** 2) for x in trajectories]) / (k * 0.01)
 
 
 lags = np.arange(1, 31)

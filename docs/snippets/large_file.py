@@ -12,6 +12,6 @@ file.flush()
 
 data = wg.stream("long.npy", dt=dt)  # nothing stays in memory
 print(data)
-fitted = wg.WGSINDy("poly3", "sharp", threads=2).fit(data)
+fitted = wg.WGSINDy("poly3", threads=2).fit(data)
 print("\n".join(fitted.generator_.equations(errors=True)))
 print(fitted.diagnostics_.summary)

@@ -1,2 +1,2 @@
-make demo      # virtual environment, installation, a fit: equations and pictures in demo-output/
-make test      # virtual environment, linters, types, every test
+make demo      # virtual environment, installation, a fit: equations, verdict, demo-output/report.html
+make test      # virtual environment, linters, types, tests

@@ -7,11 +7,11 @@ system = wg.zoo.get("rotational_ou")
 clean = system.simulate(seed=0)
 rng = np.random.default_rng(0)
 spread = clean.states.std(axis=0)
-noisy = [path + rng.normal(0, 0.1 * spread, path.shape) for path in clean]
+noisy = [x + rng.normal(0, 0.1 * spread, x.shape) for x in clean]
 
 
-def report(what, recipe, paths, dt):
-    data = wg.Trajectories(paths, dt=dt, names=clean.names)
+def report(what, recipe, trajectories, dt):
+    data = wg.Trajectories(trajectories, dt=dt, names=clean.names)
     found = wg.WGSINDy("poly2", recipe).fit(data).generator_
     errors = compare(found, system.generator, clean.states)
     print(f"{what:24} drift error {errors.drift:.2f}, tensor error {errors.tensor:.2f}")
@@ -20,4 +20,4 @@ def report(what, recipe, paths, dt):
 report("clean", "sharp", list(clean), system.dt)
 report("10 % noise", "sharp", noisy, system.dt)
 report("10 % noise, corrected", "sharp-noise", noisy, system.dt)
-report("10 % noise, thinned", "sharp-continuous", [p[::10] for p in noisy], 10 * system.dt)
+report("10 % noise, thinned", "sharp-continuous", [x[::10] for x in noisy], 10 * system.dt)

@@ -4,5 +4,5 @@ import wgsindy as wg
 
 reading = wg.read("concentration.csv", log="c")
 print(reading.data.names)
-fitted = wg.WGSINDy("poly2", "sharp").fit(reading.data)
+fitted = wg.WGSINDy("poly2").fit(reading)
 print("\n".join(fitted.generator_.equations(errors=True)))

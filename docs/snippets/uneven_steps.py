@@ -10,5 +10,5 @@ for n, dt in enumerate(steps):
 times = np.concatenate([[0.0], np.cumsum(steps)])
 
 data = wg.Trajectories([x], times=[times], names=("x",))
-fitted = wg.WGSINDy("poly3", "sharp").fit(data)
+fitted = wg.WGSINDy("poly3").fit(data)
 print("\n".join(fitted.generator_.equations(errors=True)))

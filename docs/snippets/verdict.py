@@ -1,8 +1,8 @@
 import wgsindy as wg
 
-# A rotation in x and y, of which only x was recorded.
+# A rotation in x and y, of which only x was measured.
 data = wg.zoo.get("partial_observation").simulate(seed=0)
-fitted = wg.WGSINDy(library="poly2", recipe="sharp").fit(data)
+fitted = wg.WGSINDy("poly2").fit(data)
 diagnostics = fitted.diagnostics_
 
 print("\n".join(fitted.generator_.equations(errors=True)))

@@ -48,8 +48,11 @@ def test_the_readme_snippet_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("mydata.csv").write_text(demo_text())
     snippet = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert snippet is not None
     exec(compile(snippet.group(1), "README.md", "exec"), {})
     assert "b1 = " in capsys.readouterr().out
     assert (tmp_path / "model.json").exists()
+    assert (tmp_path / "report.html").exists()
+    assert (tmp_path / "results" / "report.html").exists()
