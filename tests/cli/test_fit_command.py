@@ -87,7 +87,7 @@ def test_json_is_one_object_and_nothing_else(wgsindy: Command, without_pictures:
     assert content["equations"] == model.equations()
     assert content["states"] == ["x", "y"]
     assert content["verdict"] == "not assessed"
-    assert content["axis"] == ""
+    assert content["limitation"] == ""
     assert content["findings"] == []
     # The paper's recipe has no error bars: null, which every reader of JSON knows, not NaN.
     assert content["coefficients"][0]["std_error"] is None
@@ -101,7 +101,7 @@ def test_findings_are_told_with_their_advice(wgsindy: Command, without_pictures:
     Path("walk.csv").write_text(csv_text(Trajectories(list(walk), 1.0)))
     found = json.loads(wgsindy("fit", "walk.csv", "--library", "poly1", "--json").out)
     assert found["verdict"] == "not identified"
-    assert found["axis"] == found["findings"][0]["axis"] == "low drift signal-to-noise"
+    assert found["limitation"] == found["findings"][0]["limitation"] == "low drift signal-to-noise"
     told = " ".join(wgsindy("fit", "walk.csv", "--library", "poly1", "--force").out.split())
     assert found["summary"] in told
     for finding in found["findings"]:
