@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo examples test lint types docs clean
+.PHONY: demo examples quick test everything goldens lint types docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/wgsindy demo
@@ -15,8 +15,21 @@ examples: $(VENV)/.dev
 	$(BIN)/python examples/fish_school.py --out examples-output > examples-output/fish-school-output.txt
 	cp examples-output/*.png examples-output/*-output.txt docs/tutorials/
 
+# Between two edits: linters and the fast tests.
+quick: $(VENV)/.dev lint
+	$(BIN)/pytest -q -n auto -m "not slow and not long" tests
+
+# What a newcomer should see pass.
 test: $(VENV)/.dev lint types
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -q -n auto -m "not long"
+
+# The rest: goldens, documents, clusters, a browser, the longest statistics, the evidence.
+everything: $(VENV)/.dev
+	$(BIN)/pytest -q -n auto -m long
+
+# Bit for bit what is stored, or what differs.
+goldens: $(VENV)/.dev
+	$(BIN)/python tests/golden/goldens.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -327,7 +327,7 @@ RECIPES: dict[str, Case] = {
     "kernel shape": (
         lambda: WeakFormRecipe(bandwidth="square"),  # type: ignore[arg-type]
         RecipeError,
-        r"bandwidth must be one of \['covariance', 'diagonal', 'isotropic'\], got 'square'",
+        r"bandwidth must be one of \['covariance', 'isotropic'\], got 'square'",
     ),
     "local order": (
         lambda: WeakFormRecipe(local_order=3),  # type: ignore[arg-type]

@@ -248,7 +248,7 @@ def test_a_digest_is_evenly_taken(threads: int, monkeypatch: pytest.MonkeyPatch)
         assert path[-1, 0] == path[-2, 0] + 1
     assert (seen.low[0], seen.high[0], seen.steps) == (0.25, 16049.0, (0.5, 0.5))
     assert seen.share == 350 / rising.n_increments
-    assert "350 of 16038 steps, in 5 stretches" in seen.note
+    assert "350 of 16038 steps, in 5 segments" in seen.note
 
 
 def test_no_stretch_of_a_digest_spans_two_trajectories(monkeypatch: pytest.MonkeyPatch) -> None:

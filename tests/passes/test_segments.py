@@ -124,5 +124,5 @@ def test_what_a_pilot_says_of_small_noise_is_not_believed(monkeypatch: pytest.Mo
     monkeypatch.setattr(sharp, "MANY", 4)
     assert (np.abs(drift()[0] - usual) <= 0.01 * error).all()
     # Negative control: weights that follow the pilot's tensor all the way down.
-    monkeypatch.setattr(sharp, "_careful", lambda model: model)
+    monkeypatch.setattr(sharp, "_with_variance_floor", lambda model: model)
     assert (np.abs(drift()[0] - usual) > 10 * error).any()

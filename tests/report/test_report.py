@@ -861,7 +861,7 @@ def test_equations_that_explode_are_a_sentence_on_the_page(
     wild = Generator.from_sympy(("x",), [50 * x**3], [[1.0]])
     text = render_report(wild, line[1], line[0].diagnostics_, ORIGIN)
     assert "could not be simulated" in text
-    assert "A path became infinite at step" in text
+    assert "A trajectory became infinite at step" in text
     assert not any(name.startswith("simulated") for name in Page(text).specs())
 
 

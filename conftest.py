@@ -1,0 +1,51 @@
+"""Which tests a developer waits for between two edits, and which only the last check runs.
+
+`make quick` leaves out what is slow or long, `make test` what is long; `.ci/run` runs everything.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent
+# Whole rooms and modules, by the beginning of their paths.
+LONG = (
+    "evidence/",
+    "tests/cli/test_cli.py",
+    "tests/docs/",
+    "tests/golden/",
+    "tests/passes/test_dask_cluster.py",
+    "tests/report/test_report_page.py",
+    "tests/statistical/",
+)
+SLOW = (
+    "src/",
+    "tests/cli/",
+    "tests/data/test_stream.py",
+    "tests/estimate/likelihood/test_likelihood_stages.py",
+    "tests/estimate/test_bad_input.py",
+    "tests/estimate/test_grow_library.py",
+    "tests/estimate/test_invariance.py",
+    "tests/estimate/test_large_fits.py",
+    "tests/estimate/test_rival_libraries.py",
+    "tests/estimator/",
+    "tests/files/streaming/",
+    "tests/files/test_messy_files.py",
+    "tests/files/test_stream_tables.py",
+    "tests/house/test_cold_start.py",
+    "tests/passes/test_segments.py",
+    "tests/report/",
+    "tests/zoo/",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by where they are."""
+    for item in items:
+        place = item.path.relative_to(ROOT).as_posix()
+        if place.startswith(LONG):
+            item.add_marker(pytest.mark.long)
+        if place.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
