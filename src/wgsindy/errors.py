@@ -60,7 +60,7 @@ class OutlierWarning(WgsindyWarning):
 
 
 class ReadingWarning(WgsindyWarning):
-    """Base of the warnings of :func:`wgsindy.read`: something in the file was mended or guessed."""
+    """Base of the warnings of :func:`wgsindy.read`: something was corrected or guessed."""
 
 
 class GapWarning(ReadingWarning):

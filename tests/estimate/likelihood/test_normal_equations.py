@@ -177,7 +177,7 @@ def dense_sums(
             )
             if decided and a[p, p] < likelihood.LOW_NOISE:
                 raised = max(a[p, p], 0.0) + grid
-                total.extra_variance_likelihood[p] -= (
+                total.low_noise_likelihood[p] -= (
                     np.log(raised) + residual[p] ** 2 / dt / raised
                 ) / 2
     return total
@@ -198,7 +198,7 @@ def test_sums_are_those_of_a_dense_computation(d: int) -> None:
     # 22 increments, of which 1 + 3 + 1 repeat, the last path being nothing else; one more repeats
     # in the first coordinate alone.
     assert found.count == (22 - 5 if d > 1 else 22 - 6)
-    assert found.extra_variance_likelihood.any(), "no sample has low noise, so slack is not tested"
+    assert found.low_noise_likelihood.any(), "no sample has low noise, so slack is not tested"
     assert_same(found, dense_sums(model, data))
 
 
@@ -214,7 +214,7 @@ def test_the_least_noise_holds_weights_back() -> None:
     model = replace(random_model(2), variance_floor=np.array([0.2, 0.9]))
     found = reduce(NormalPass(model), uneven_data(2))
     assert_same(found, dense_sums(model, uneven_data(2)))
-    assert not found.extra_variance_likelihood[1].any()
+    assert not found.low_noise_likelihood[1].any()
 
 
 def test_sums_are_corrected_for_the_finite_step() -> None:

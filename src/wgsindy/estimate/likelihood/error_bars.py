@@ -72,7 +72,7 @@ class ErrorBars:
     def uncertainty(self) -> Uncertainty:
         """Refit the drift jointly and say how sure everything is.
 
-        With noise of the observation, two things are left out of the covariance of the tensor:
+        With observation noise, two things are left out of the covariance of the tensor:
         neighbouring steps share the noise of the sample between them, and the amount of noise that
         is subtracted is an estimate itself.
         """

@@ -51,9 +51,7 @@ class Sums:
     entry_cross: FloatArray  # (E, K)
     residual: FloatArray  # (d,) sum of squared residuals over dt
     impossible: FloatArray  # (d,) samples at which the formula of the noise is not positive
-    extra_variance_likelihood: (
-        FloatArray  # (d, G) of residuals where noise is low, for each slack tried
-    )
+    low_noise_likelihood: FloatArray  # (d, G) of residuals where noise is low, by extra variance
     lasting: FloatArray  # (d,) noise of the weighted drift that sums of neighbouring steps keep
     stepwise: FloatArray  # (d,) the same if steps were independent, as weights take them to be
 
@@ -125,7 +123,7 @@ class NormalPass(SumPass[Sums]):
         if undecided or self.model.noiseless_level[p] or not low.any():
             return
         raised = variance[low] + EXTRA_VARIANCES[:, None]
-        total.extra_variance_likelihood[p] -= 0.5 * np.sum(
+        total.low_noise_likelihood[p] -= 0.5 * np.sum(
             np.log(raised) + squares[low] / raised, axis=1
         )
 
@@ -235,7 +233,7 @@ class NormalEquations:
     def lasting_share(self) -> FloatArray:
         """Share of the noise of each component that is left over many steps, ``(d,)``.
 
-        It is 1 unless there is noise of the observation, of which each step takes back what the
+        It is 1 unless there is observation noise, of which each step takes back what the
         one before it added.
         """
         stepwise = self.sums.stepwise

@@ -40,7 +40,7 @@ from wgsindy.terms.basis import Basis
 
 MOST_ROUNDS = 9
 SAME_WEIGHTS = 0.02  # relative change of the tensor that is not worth another pass
-SAME_EXTRA_VARIANCE = 5.0  # factor by which slack may change between passes that agree
+SAME_EXTRA_VARIANCE = 5.0  # factor by which it may change between passes that agree
 # Smallest noise until residuals have told how far the tensor formula can be trusted.
 FIRST_FLOOR = 0.1
 # Stretches and their increments, from which terms and weights are known to a percent; and how many
@@ -251,7 +251,7 @@ def _same(
         return False
     largest = np.abs(used.entries).max(axis=1, keepdims=True)
     moving = np.abs(later.in_units(used.units).entries - used.entries) > SAME_WEIGHTS * largest
-    asked = sums.extra_variance_likelihood.any(axis=1)  # there are samples of low noise
+    asked = sums.low_noise_likelihood.any(axis=1)  # there are samples of low noise
     change = np.abs(
         np.log(
             (later.variance_floor + later.extra_variance)
@@ -295,7 +295,7 @@ def _with_tensor(
         model,
         entries=best_entries(entries, model.noiseless_level) @ equations.change,
         variance_floor=np.where(model.floor_forced, FIRST_FLOOR, variance_floor),
-        extra_variance=EXTRA_VARIANCES[np.argmax(equations.sums.extra_variance_likelihood, axis=1)],
+        extra_variance=EXTRA_VARIANCES[np.argmax(equations.sums.low_noise_likelihood, axis=1)],
     )
 
 

@@ -25,7 +25,7 @@ from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import LikelihoodRecipe
 from wgsindy.terms.basis import Basis
 
-NEGATIVE_COST = 5.0  # nats for a variance that turns negative beyond the data
+NEGATIVE_COST = 5.0  # log-evidence for a variance that turns negative beyond the data
 REACH = 2.0  # how far beyond the data a variance must stay positive
 FAR_POINTS = 7  # grid points a coordinate for that check
 ROUNDING_LEVEL = 1e-9
