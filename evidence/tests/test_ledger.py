@@ -7,29 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from table_result import result
 
 from wgsindy_evidence import ledger
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.pages.paper.table import master_grid, overall_sentences
-
-
-def result(**changes: Any) -> dict[str, Any]:
-    base: dict[str, Any] = {
-        "drift": 0.1,
-        "tensor": 0.02,
-        "cosine": math.nan,
-        "psd": 1.0,
-        "psd_far": 1.0,
-        "score": 0.9,
-        "floor_drift": 0.05,
-        "floor_tensor": 0.01,
-        "held_out_drift": 0.1,
-        "held_out_tensor": 0.02,
-        "support": [[1.0, 0.0]] * 5,
-        "true_support": [[1.0, 0.0]] * 5,
-        "seconds_fit": 0.1,
-    }
-    return base | changes
 
 
 def lines(system: str, drifts: list[float], **changes: Any) -> list[Line]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 import sympy
+from square import X, Y, generator, mean_square, square_states
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
 from wgsindy.model.generator import Generator
 from wgsindy.zoo.scores import (
     Scores,
@@ -22,20 +20,6 @@ from wgsindy.zoo.scores import (
     passes,
     relative_error,
 )
-
-X, Y = sympy.symbols("x y", real=True)
-
-
-def generator(drift: list[Any], a11: Any, a12: Any, a22: Any) -> Generator:
-    return Generator.from_sympy(("x", "y"), drift, [[a11, a12], [a12, a22]])
-
-
-@cache
-def square_states() -> FloatArray:
-    """States whose 2-98 % range is [-1, 1] in both coordinates: 96 % of [-25/24, 25/24]."""
-    line = np.linspace(-25 / 24, 25 / 24, 1001)
-    return np.column_stack([line, line[::-1]])
-
 
 # The grid.
 
@@ -78,12 +62,6 @@ def test_cosine_by_hand() -> None:
     assert cosine(np.array([-2.0, -2.0]), np.array([1.0, 1.0])) == pytest.approx(-1)
     assert cosine(np.zeros(2), np.array([1.0, 1.0])) == 0
     assert math.isnan(cosine(np.ones(2), np.zeros(2)))
-
-
-def mean_square(function: Any) -> float:
-    """Mean of a function over the 15 x 15 grid on [-1, 1]^2, one point at a time."""
-    axis = np.linspace(-1, 1, 15)
-    return float(np.mean([function(x, y) ** 2 for x in axis for y in axis]))
 
 
 def test_drift_error_is_joint_over_components() -> None:

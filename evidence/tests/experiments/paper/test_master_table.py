@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 import pytest
+from table_result import result
 
 from wgsindy import zoo
 from wgsindy.errors import UnknownSystemError
@@ -15,25 +13,6 @@ from wgsindy.model.tensor import TensorField
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.experiments.paper import table
-
-
-def result(**changes: Any) -> dict[str, Any]:
-    base: dict[str, Any] = {
-        "drift": 0.1,
-        "tensor": 0.02,
-        "cosine": math.nan,
-        "psd": 1.0,
-        "psd_far": 1.0,
-        "score": 0.9,
-        "floor_drift": 0.05,
-        "floor_tensor": 0.01,
-        "held_out_drift": 0.1,
-        "held_out_tensor": 0.02,
-        "support": [[1.0, 0.0]] * 5,
-        "true_support": [[1.0, 0.0]] * 5,
-        "seconds_fit": 0.1,
-    }
-    return base | changes
 
 
 def test_a_half_observed_system_is_refused_with_a_sentence() -> None:
