@@ -24,6 +24,7 @@ SLOW = (
     "src/",
     "tests/cli/",
     "tests/data/test_stream.py",
+    "tests/estimate/likelihood/test_filter.py",
     "tests/estimate/likelihood/test_likelihood_stages.py",
     "tests/estimate/test_bad_input.py",
     "tests/estimate/test_grow_library.py",

@@ -8,9 +8,11 @@ import numpy as np
 
 import wgsindy as wg
 from wgsindy.data.arrays import FloatArray
+from wgsindy.model.simulate import EulerMaruyama
 
 BINS = (0.0, 0.3, 0.6, 0.8, 0.9, 1.01)  # of |m|
 PATHS, STEPS = 16, 1500  # as many increments as there are measured
+SUBSTEPS = 5  # of the simulator, between two samples
 
 
 def noise_by_polarisation(data: wg.Trajectories) -> list[tuple[float, float, float]]:
@@ -48,7 +50,12 @@ def isotropic_law(generator: wg.Generator) -> tuple[float, float, list[tuple[str
 def simulated(generator: wg.Generator, dt: float, seed: int = 0) -> FloatArray:
     """Paths of a known generator, ``(R, n, 2)``: what was put in can be compared."""
     paths = generator.simulate(
-        [0.5, 0.3], dt=dt, steps=STEPS, trajectories=PATHS, random_state=seed
+        [0.5, 0.3],
+        dt=dt,
+        steps=STEPS,
+        trajectories=PATHS,
+        random_state=seed,
+        scheme=EulerMaruyama(substeps=SUBSTEPS),
     )
     return np.stack(list(paths))
 

@@ -12,7 +12,7 @@ from wgsindy.errors import RecipeError
 from wgsindy.recipes import PAPER, SHARP, LikelihoodRecipe, Recipe
 
 # Each belongs to one of the two estimators, and would have no effect on the other.
-OF_THE_LIKELIHOOD = {"averaging": True, "finite_step": "taylor", "false_alarm": 0.1}
+OF_THE_LIKELIHOOD = {"averaging": True, "transition": "chain", "false_alarm": 0.1}
 OF_THE_WEAK_FORM = {"n_centres": 8, "folds": 3, "solver": "lasso", "gls": "none", "shrinkage": 0.1}
 
 
@@ -47,7 +47,8 @@ def test_both_kinds_of_rows_can_be_corrected_for_observation_noise(recipe: Recip
     ("field", "value"),
     [
         ("averaging", not SHARP.averaging),
-        ("finite_step", "taylor"),
+        ("transition", "chain"),
+        ("noise_correction", False),
         ("false_alarm", 0.2),
         ("degree_cost", 0.0),
     ],
@@ -68,7 +69,8 @@ def test_its_own_choices_are_free(field: str, value: Any) -> None:
         ("degree_cost", -1.0),
         ("degree_cost", float("inf")),
         ("averaging", 1),
-        ("finite_step", "milstein"),
+        ("transition", "milstein"),
+        ("noise_correction", "always"),
     ],
 )
 def test_values_out_of_range_are_named(field: str, value: Any) -> None:
@@ -79,14 +81,15 @@ def test_values_out_of_range_are_named(field: str, value: Any) -> None:
 
 def test_recipes_are_found_by_name() -> None:
     assert recipes.get("sharp") is SHARP
-    found = recipes.get("sharp-continuous")
+    assert (SHARP.transition, SHARP.noise_correction) == ("process", "auto")
+    found = recipes.get("sharp-euler")
     assert isinstance(found, LikelihoodRecipe)
-    assert found.finite_step == "taylor"
+    assert (found.transition, found.noise_correction) == ("chain", False)
     assert recipes.get(SHARP) is SHARP
 
 
 @pytest.mark.parametrize("name", [name for name in recipes.names() if "-" in name])
-def test_variants_change_one_choice(name: str) -> None:
+def test_variants_change_what_their_name_says(name: str) -> None:
     variant = recipes.get(name)
     plain = recipes.get(name.split("-")[0])
     changed = [
@@ -94,10 +97,11 @@ def test_variants_change_one_choice(name: str) -> None:
         for item in fields(variant)
         if getattr(variant, item.name) != getattr(plain, item.name)
     ]
-    assert changed[0] == "name"
-    assert len(changed) == 2
+    # A chain of Euler steps has no sensor, so no noise is looked for either.
+    expected = {"noise": {"noise_correction"}, "euler": {"transition", "noise_correction"}}
+    assert set(changed) == {"name"} | expected[name.split("-")[1]]
 
 
 def test_an_unknown_name_lists_those_there_are() -> None:
-    with pytest.raises(RecipeError, match=r"'sharper'.*'sharp'.*'sharp-continuous'"):
+    with pytest.raises(RecipeError, match=r"'sharper'.*'sharp'.*'sharp-euler'"):
         recipes.get("sharper")

@@ -1,6 +1,6 @@
 import wgsindy as wg
 
-data = wg.zoo.get("nonpoly_drift").simulate(seed=0)
+data = wg.zoo.get("nonpoly_drift").simulate(seed=0, substeps=10)
 
 # Formulas in the names of the coordinates.
 mine = wg.library(["1", "x", "y", "sin(x)", "x*exp(-y**2)"])

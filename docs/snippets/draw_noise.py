@@ -3,7 +3,7 @@ import numpy as np
 
 import wgsindy as wg
 
-clean = list(wg.zoo.get("rotational_ou").simulate(seed=0))
+clean = list(wg.zoo.get("rotational_ou").simulate(seed=0, substeps=10))
 rng = np.random.default_rng(0)
 noisy = [x + rng.normal(0, 0.05, x.shape) for x in clean]
 

@@ -1,2 +1,2 @@
 python make_csv.py
-wgsindy fit measurements.csv --library poly2 --every 5 --recipe sharp-continuous --out thinned
+wgsindy fit measurements.csv --library poly2 --every 5 --out thinned

@@ -1,6 +1,6 @@
 import wgsindy as wg
 
-data = wg.zoo.get("rotational_ou").simulate(seed=0)
+data = wg.zoo.get("rotational_ou").simulate(seed=0, substeps=10)
 seen, held_out = data.subset(range(12)), data.subset(range(12, 16))
 
 est = wg.WGSINDy().fit(seen)

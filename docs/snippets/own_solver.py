@@ -14,7 +14,7 @@ def solve(design, target):
     return search.fit(design / size, target).coef_ / size
 
 
-data = wg.zoo.get("rotational_ou").simulate(seed=0)
+data = wg.zoo.get("rotational_ou").simulate(seed=0, substeps=10)
 weak = weak_form(data, wg.library("poly2").bind(data.names), recipes.PAPER, seed=0)
 scale = weak.frame.scale  # rows are in units of each coordinate's spread
 

@@ -10,7 +10,7 @@ rng = np.random.default_rng(1)
 def trajectory(steps):
     x = np.zeros(steps)
     for n in range(steps - 1):
-        x[n + 1] = 0.98 * x[n] + rng.normal(0, 0.1)
+        x[n + 1] = 0.98 * x[n] + rng.normal(0, 0.1)  # exact steps of a linear process
     return x
 
 

@@ -10,4 +10,4 @@ except DataError as error:
 
 with warnings.catch_warnings():
     warnings.simplefilter("error", WgsindyWarning)  # whatever looks wrong stops the script
-    wg.WGSINDy("poly2").fit(wg.zoo.get("coupled_ou").simulate(seed=0))
+    wg.WGSINDy("poly2").fit(wg.zoo.get("coupled_ou").simulate(seed=0, substeps=10))

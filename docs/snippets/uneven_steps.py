@@ -5,8 +5,10 @@ import wgsindy as wg
 rng = np.random.default_rng(2)
 steps = rng.gamma(4.0, 0.01 / 4, 20_000)  # a sampler that is not on time
 x = np.zeros(len(steps) + 1)
-for n, dt in enumerate(steps):
-    x[n + 1] = x[n] + (x[n] - x[n] ** 3) * dt + 0.7 * np.sqrt(dt) * rng.normal()
+for n, h in enumerate(steps / 5):  # five steps of the simulator between two samples
+    x[n + 1] = x[n]
+    for kick in rng.normal(0, 0.7 * np.sqrt(h), 5):
+        x[n + 1] += (x[n + 1] - x[n + 1] ** 3) * h + kick
 times = np.concatenate([[0.0], np.cumsum(steps)])
 
 data = wg.Trajectories([x], times=[times], names=("x",))

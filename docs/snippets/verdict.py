@@ -1,7 +1,7 @@
 import wgsindy as wg
 
 # A rotation in x and y, of which only x was measured.
-data = wg.zoo.get("partial_observation").simulate(seed=0)
+data = wg.zoo.get("partial_observation").simulate(seed=0, substeps=10)
 fitted = wg.WGSINDy("poly2").fit(data)
 diagnostics = fitted.diagnostics_
 

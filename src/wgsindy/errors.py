@@ -52,7 +52,15 @@ class WgsindyWarning(UserWarning):
 
 
 class RepeatedSamplesWarning(WgsindyWarning):
-    """Some samples repeat the one before them exactly: a stalled sensor or padding."""
+    """Some samples repeat the one before them, more than rounding explains: a stalled sensor."""
+
+
+class RoundedSamplesWarning(WgsindyWarning):
+    """Samples have fewer digits than their steps need."""
+
+
+class InterpolatedSamplesWarning(WgsindyWarning):
+    """Some samples lie on straight lines between others: holes that somebody filled."""
 
 
 class OutlierWarning(WgsindyWarning):
@@ -68,7 +76,7 @@ class GapWarning(ReadingWarning):
 
 
 class MissingValuesWarning(ReadingWarning):
-    """Some rows lack a value; trajectories are split there."""
+    """Some rows lack a value; they are left out, and trajectories are split at long holes."""
 
 
 class ShortPiecesWarning(ReadingWarning):

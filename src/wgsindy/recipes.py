@@ -102,21 +102,21 @@ class LikelihoodRecipe(_Checked):
     Parameters
     ----------
     name : what to call it
-    noise_correction : estimate observation noise from lag-one increments and free tensor and drift
-        of it
+    transition : what leads from one sample to the next: a continuous process, whose mean and
+        covariance over the step are integrated, or one Euler step of a simulated chain
+    noise_correction : filter the samples for observation noise: where it stands out ("auto"),
+        always, or never
     false_alarm : probability, at most, that chance adds a term to a field that has none
     degree_cost : log-evidence that each degree of a term beyond the first must be worth
     averaging : average the drift field over supports of similar evidence; formulas stay sparse
-    finite_step : take samples for an Euler chain, or correct drift and tensor for the finite step
-        of a continuous process by the next term of the Ito-Taylor moments
     """
 
     name: str = "sharp"
-    noise_correction: bool = False
+    transition: Literal["process", "chain"] = "process"
+    noise_correction: Literal["auto", True, False] = "auto"
     false_alarm: float = 0.01
     degree_cost: float = 0.5
     averaging: bool = True
-    finite_step: Literal["euler", "taylor"] = "euler"
 
     _RANGES: ClassVar[dict[str, tuple[float, float]]] = {
         "false_alarm": (1e-12, 1),
@@ -145,11 +145,12 @@ def _check_range(field: str, value: float, low: float, high: float) -> None:
 
 PAPER = WeakFormRecipe()
 SHARP = LikelihoodRecipe()
+SHARP_EULER = LikelihoodRecipe("sharp-euler", transition="chain", noise_correction=False)
 
 
 def with_noise_correction(recipe: Recipe) -> Recipe:
     """Return the recipe with its correction for observation noise switched on."""
-    if recipe.noise_correction:
+    if recipe.noise_correction is True:
         return recipe
     return replace(recipe, name=f"{recipe.name}-noise", noise_correction=True)
 
@@ -159,9 +160,9 @@ _NAMED: dict[str, Recipe] = {
     for recipe in (
         PAPER,
         SHARP,
+        SHARP_EULER,
         with_noise_correction(PAPER),
         with_noise_correction(SHARP),
-        replace(SHARP, name="sharp-continuous", finite_step="taylor"),
     )
 }
 

@@ -24,6 +24,7 @@ from wgsindy.files.read_tables import label_of, open_data
 from wgsindy.model.change_of_variables import Change
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import as_engine
+from wgsindy.terms.origin import origin_notes
 
 MODEL, FITTED_MODEL, REPORT, TABLE = (
     "model.json",
@@ -123,10 +124,14 @@ def fit_file(
             engine=as_engine(engine, threads),
         )
         diagnostics = diagnose(fit)
-    label = label_of(data)
+    label, origins = label_of(data), origin_notes(fit.generator.basis, fit.summary.region)
     result = FileFit(
         heading=_heading(label, measured, every),
-        notes=(*_without_repeats(found, notes), *_unidentified(changes, fit.generator)),
+        notes=(
+            *_without_repeats(found, notes),
+            *_unidentified(changes, fit.generator),
+            *(Note("choice", 1, sentence) for sentence in origins),
+        ),
         changes=changes,
         fit=fit,
         generator=_mapped_back(changes, fit.generator, measured),

@@ -14,7 +14,7 @@ import matplotlib.image
 import numpy as np
 import pytest
 from command import Command
-from messy import BY_TRAJECTORY, DT, LOSSY, MESSY, PATHS, fitted, rows
+from messy import BY_TRAJECTORY, DT, LOSSY, MESSY, PATHS, RECIPE, fitted, rows
 from messy import write as write_lines
 
 from wgsindy import Generator, Trajectories, cli, read
@@ -63,6 +63,24 @@ def test_a_fit_prints_and_writes_everything(wgsindy: Command, tmp_path: Path) ->
     assert "wgsindy fit mine.csv --library poly2" in page
     for name in ("overview.png", "fields.png"):
         assert matplotlib.image.imread(folder / name).std() > 0.05  # something is drawn
+
+
+def test_data_far_from_zero_are_told_of_and_written_in_distances(
+    wgsindy: Command, without_pictures: None
+) -> None:
+    near = small_data()
+    moved = Trajectories([path + np.array([500_000, 0]) for path in near], 0.02)
+    Path("far.csv").write_text(csv_text(moved))
+    ended = wgsindy("fit", "far.csv", "--library", "poly2")
+    assert ended.code == 0
+    told = " ".join(ended.out.split())
+    assert "far from zero: its terms are functions of x - 500000." in told
+    assert "y is" not in told
+    model = Generator.load("far-wgsindy/model.json")
+    assert model.basis.coordinates == ("x - 500000", "y")
+    assert {found.term for found in model.coefficients} == {"1", "x - 500000", "y"}
+    table = list(csv.DictReader(io.StringIO(Path("far-wgsindy/coefficients.csv").read_text())))
+    assert [row["term"] for row in table] == [found.term for found in model.coefficients]
 
 
 @pytest.mark.parametrize("dimension", [1, 3])
@@ -128,7 +146,8 @@ def test_a_messy_file_gives_the_generator_of_the_clean_one(
 ) -> None:
     writer, expected = MESSY[name]
     source = writer(tmp_path / "data.csv").get("source", "data.csv")
-    ended = wgsindy("fit", source, "--library", "poly2", "--json", "--out", "result")
+    options = ("--library", "poly2", "--recipe", RECIPE, "--json", "--out", "result")
+    ended = wgsindy("fit", source, *options)
     assert (ended.code, ended.err) == (0, "")
     content = json.loads(ended.out)
     kinds = [WARNING_OF.get(note["name"]) for note in content["notes"]]

@@ -16,10 +16,6 @@ def chunk_of(*paths: list[list[float]]) -> Chunk:
 def test_a_row_moved_if_any_coordinate_did() -> None:
     chunk = chunk_of([[0, 0], [0, 1], [0, 1], [2, 1]], [[5, 5], [5, 5]])
     assert chunk.moved.tolist() == [True, False, True, False]
-    assert chunk.without_repeats().states.tolist() == [[0, 0], [0, 1]]
-    assert chunk.without_repeats().trajectory.tolist() == [0, 0]
-    all_moved = chunk_of([[0.0], [1.0], [2.0]])
-    assert all_moved.without_repeats() is all_moved
 
 
 def test_moved_agrees_with_any_of_a_row_for_all_kinds_of_numbers() -> None:

@@ -99,7 +99,7 @@ def test_samples_that_are_sent_have_nothing_of_the_others() -> None:
     assert data.between(0, 10**9).sources == data._sources
     many = streamed([Block(path[k : k + 2], 0.1, k) for k in range(0, 1000, 2)], per_source=1)
     samples = many.between(100, 150)
-    assert (len(samples.number), len(samples.dt), samples.first_number) == (26, 26, 50)
+    assert (len(samples.number), len(samples.dt), samples.number[0]) == (26, 26, 50)
 
 
 @QUICK
@@ -165,17 +165,10 @@ def test_chunks_cannot_write_into_what_the_caller_gave() -> None:
 ROWS = np.arange(10.0).reshape(5, 2)
 
 
-def with_value(row: int, column: int, value: float) -> FloatArray:
-    states = ROWS.copy()
-    states[row, column] = value
-    return states
-
-
 @pytest.mark.parametrize(
     ("blocks", "words"),
     [
-        ([Block(ROWS, 0.1), Block(with_value(3, 1, np.nan), 0.1)], "row 8 has nan.*coordinate 1"),
-        ([Block(with_value(2, 0, -np.inf), 0.1)], "row 2 has -inf .*coordinate 0"),
+        ([Block(np.full((3, 2), np.nan), 0.1)], "no samples: of 3 rows each lacks a value"),
         ([Block(ROWS, np.arange(5.0)), Block(ROWS, np.arange(5.0))], "row 5 has 0.0 after 4.0"),
         ([Block(ROWS, np.array([0.0, 1.0, 1.0, 2.0, 3.0]))], "row 2 has 1.0 after 1.0"),
         ([Block(ROWS, np.array([0.0, 1.0, np.nan, 2.0, 3.0]))], "row 2 has nan after 1.0"),

@@ -35,7 +35,7 @@ class Row(NamedTuple):
     increment: list[float]
     dt: float
     trajectory: int
-    following: list[float]
+    following: list[float] | None  # None after the last increment of a trajectory
 
 
 def rows_by_loop(paths: Sequence[FloatArray], steps: Sequence[FloatArray]) -> list[Row]:
@@ -44,11 +44,9 @@ def rows_by_loop(paths: Sequence[FloatArray], steps: Sequence[FloatArray]) -> li
     for r, path in enumerate(paths):
         for n in range(len(path) - 1):
             is_last = n == len(path) - 2
-            after = np.zeros(path.shape[1]) if is_last else path[n + 2] - path[n + 1]
+            after = None if is_last else (path[n + 2] - path[n + 1]).tolist()
             increment = path[n + 1] - path[n]
-            rows.append(
-                Row(path[n].tolist(), increment.tolist(), float(steps[r][n]), r, after.tolist())
-            )
+            rows.append(Row(path[n].tolist(), increment.tolist(), float(steps[r][n]), r, after))
     return rows
 
 
@@ -58,14 +56,15 @@ def rows_of(chunks: Sequence[Chunk]) -> list[Row]:
         following = chunk.following
         assert following is not None
         assert len({len(part) for part in (*chunk[:4], following)}) == 1
-        for n in range(len(chunk.dt)):
+        for n, is_followed in enumerate(chunk.is_followed):
+            assert is_followed or np.isnan(following[n]).all()
             rows.append(
                 Row(
                     chunk.states[n].tolist(),
                     chunk.increments[n].tolist(),
                     float(chunk.dt[n]),
                     int(chunk.trajectory[n]),
-                    following[n].tolist(),
+                    following[n].tolist() if is_followed else None,
                 )
             )
     return rows
@@ -91,11 +90,14 @@ def test_chunks_hold_every_increment_once_with_uneven_steps(size: int) -> None:
 @pytest.mark.parametrize("size", CHUNK_SIZES)
 def test_no_increment_leads_into_the_next_trajectory(size: int) -> None:
     data = Trajectories(ragged_paths(), 0.1)
+    last = []
     for chunk in data.chunks(size, following=True):
         # Paths are 1000 apart and each is a cloud of unit spread.
         assert np.abs(chunk.increments).max() < 20
         assert chunk.following is not None
-        assert np.abs(chunk.following).max() < 20
+        assert np.abs(chunk.following[chunk.is_followed]).max(initial=0.0) < 20
+        last += chunk.trajectory[~chunk.is_followed].tolist()
+    assert last == list(range(len(LENGTHS)))
 
 
 def test_the_following_increment_is_left_out_unless_asked_for() -> None:

@@ -16,6 +16,7 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import (
     DataError,
     LibraryError,
+    MissingValuesWarning,
     NotEnoughDataError,
     OutlierWarning,
     RecipeError,
@@ -47,6 +48,10 @@ def spoiled(value: float) -> list[FloatArray]:
     return paths
 
 
+def with_constant(value: float) -> list[FloatArray]:
+    return [np.column_stack([path, np.full(len(path), value)]) for path in good_paths()]
+
+
 def ramp(n: int, d: int = 1) -> FloatArray:
     return np.arange(float(n * d)).reshape(n, d)
 
@@ -54,15 +59,20 @@ def ramp(n: int, d: int = 1) -> FloatArray:
 Case = tuple[Callable[[], Any], type[WgsindyError], str]
 
 DATA: dict[str, Case] = {
-    "nan": (
-        lambda: Trajectories(spoiled(np.nan), 0.1),
+    "only nan": (
+        lambda: Trajectories(with_constant(np.nan), 0.1),
         DataError,
-        r"trajectory 2 has nan .* sample 17, coordinate 1 \(1 such .*remove these rows",
+        "coordinate 2 is NaN or infinite in all 4004 samples; leave it out",
     ),
-    "infinity": (
-        lambda: Trajectories(spoiled(-np.inf), 0.1),
+    "only infinity": (
+        lambda: Trajectories(with_constant(-np.inf), 0.1),
         DataError,
-        r"trajectory 2 has -inf .* sample 17, coordinate 1.*remove these rows",
+        "coordinate 2 is NaN or infinite in all 4004 samples; leave it out",
+    ),
+    "no two rows with all values": (
+        lambda: Trajectories(np.where(ramp(40) % 20 == 0, 1.0, np.nan), 0.1),
+        NotEnoughDataError,
+        "of 40 samples, no two near each other are left .*choose fewer coordinates",
     ),
     "one sample": (
         lambda: Trajectories([ramp(5), ramp(1)], 0.1),
@@ -217,10 +227,6 @@ def fit(X: Any, *, terms: Any = "poly1", recipe: Any = FAST, dt: Any = 0.1) -> W
     return WGSINDy(library=terms, recipe=recipe).fit(X, dt=dt)
 
 
-def with_constant(value: float) -> list[FloatArray]:
-    return [np.column_stack([path, np.full(len(path), value)]) for path in good_paths()]
-
-
 FITS: dict[str, Case] = {
     "dt missing": (lambda: fit(good_paths(), dt=None), DataError, "pass dt=.*or Trajectories"),
     "dt twice": (
@@ -320,7 +326,7 @@ FITS: dict[str, Case] = {
         RecipeError,
         r"\['paper'\]",
     ),
-    "nan": (lambda: fit(spoiled(np.nan)), DataError, "trajectory 2 has nan"),
+    "only nan": (lambda: fit(with_constant(np.nan)), DataError, "coordinate 2 is NaN or infinite"),
 }
 
 RECIPES: dict[str, Case] = {
@@ -497,10 +503,31 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], sentence: str) -
         WGSINDy("poly1", **parameters).fit(good_paths(), dt=0.01)
 
 
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+def test_a_row_with_a_missing_or_infinite_value_is_left_out_and_counted(value: float) -> None:
+    paths, times = good_paths(), [np.arange(1001) * 0.1] * 4
+    paths[2], times[2] = np.delete(paths[2], 17, axis=0), np.delete(times[2], 17)
+    expected = Trajectories(paths, times=times)
+    with pytest.warns(MissingValuesWarning, match=r"value: 1, left out .*in all: 4\.$"):
+        found = Trajectories(spoiled(value), 0.1)
+    np.testing.assert_array_equal(found.states, expected.states)
+    for index in range(4):
+        np.testing.assert_allclose(found.steps(index), expected.steps(index))
+    assert found.steps(2)[16] == 0.2
+    with pytest.warns(MissingValuesWarning, match=r"value: 1, left out"):
+        fitted = fit(spoiled(value)).generator_
+    wanted = fit(expected, dt=None).generator_
+    np.testing.assert_allclose(
+        [one.value for one in fitted.coefficients], [one.value for one in wanted.coefficients]
+    )
+
+
 def test_masked_values_and_times_are_not_taken_for_states() -> None:
-    masked = np.ma.masked_array(np.zeros((5, 1)), mask=np.arange(5)[:, None] == 2)
-    with pytest.raises(DataError, match=r"NaN or infinity.* at sample 2"):
-        Trajectories([masked], dt=0.1)
+    masked = np.ma.masked_array(ramp(5), mask=np.arange(5)[:, None] == 2)
+    with pytest.warns(MissingValuesWarning, match=r"value: 1, left out"):
+        found = Trajectories([masked], dt=0.1)
+    assert found[0].ravel().tolist() == [0.0, 1.0, 3.0, 4.0]
+    assert found.steps(0).tolist() == [0.1, 0.2, 0.1]
     with pytest.raises(DataError, match="holds times; states must be numbers"):
         Trajectories([np.arange(5).astype("datetime64[s]")], dt=0.1)
 

@@ -308,7 +308,7 @@ def test_noise_correction_takes_twice_the_lag_one_noise_off_the_tensor() -> None
     points = data.states[::50]
     np.testing.assert_array_equal(after.drift(points), before.drift(points))
     weak = weak_form(data, library("poly2").bind(data.names), plain, seed=0)
-    sigma = weak.observation_noise() * np.outer(weak.frame.scale, weak.frame.scale)
+    sigma = weak.observation_noise * np.outer(weak.frame.scale, weak.frame.scale)
     assert np.diag(sigma).min() > 0.5 * 0.05**2
     shift = before.diffusion(points) - after.diffusion(points)
     np.testing.assert_allclose(shift, np.broadcast_to(2 * sigma / 0.01, shift.shape), rtol=1e-4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -145,15 +146,22 @@ def test_a_notebook_shows_equations_verdict_and_picture(fitted: wg.WGSINDy) -> N
     assert wg.WGSINDy()._repr_mimebundle_() == {"text/plain": "WGSINDy()"}
 
 
-def test_a_notebook_shows_findings_with_their_advice() -> None:
+@pytest.mark.parametrize(
+    ("recipe", "verdict"),
+    [
+        ("sharp", "identified; what limits it: observation noise, which the fit allows for."),
+        ("sharp-euler", "partly identified; what limits it: observation noise (a11, a22)."),
+    ],
+)
+def test_a_notebook_shows_findings_with_their_advice(recipe: str, verdict: str) -> None:
     rng = np.random.default_rng(0)
     noisy = [path + 0.2 * rng.normal(size=path.shape) for path in paths()]
-    found = fit(noisy, dt=DT).diagnostics_
+    found = wg.WGSINDy(library="poly1", recipe=recipe).fit(noisy, dt=DT).diagnostics_
     html = found._repr_html_()
     ElementTree.fromstring(html)
     assert found.findings
-    assert found.findings[0].advice.split("(")[0] in html
-    assert found._repr_latex_().startswith(r"$\text{The generator is partly identified")
+    assert found.findings[0].advice.split("(")[0] in unescape(html)
+    assert found._repr_latex_() == rf"$\text{{The generator is {verdict}}}$"
 
 
 def test_one_call_does_what_the_command_line_does(tmp_path: Path) -> None:

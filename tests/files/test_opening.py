@@ -108,8 +108,8 @@ def test_an_error_of_a_large_file_says_how_to_read_it(
     table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opening, "LARGE", 1000)
-    frame().assign(x=np.where(np.arange(200) == 100, np.nan, 1.0)).to_csv(table, index=False)
-    with pytest.raises(DataError, match=r"row 100 has nan .* stream=False \(--no-stream\) reads"):
+    frame().iloc[[*range(100), *range(98, 200)]].to_csv(table, index=False)
+    with pytest.raises(DataError, match=r"row 100 has .* stream=False \(--no-stream\) reads"):
         open_data(table)
 
 

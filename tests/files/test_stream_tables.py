@@ -21,7 +21,13 @@ import wgsindy.files.streaming.text as streamed_text
 from wgsindy import read, stream
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.errors import DataError, NotEnoughDataError, RenamedColumnsWarning, WgsindyError
+from wgsindy.errors import (
+    DataError,
+    MissingValuesWarning,
+    NotEnoughDataError,
+    RenamedColumnsWarning,
+    WgsindyError,
+)
 
 LENGTHS = (7, 30, 2, 64, 11)
 RNG = np.random.default_rng(0)
@@ -243,9 +249,6 @@ HEADER = "t,p\n0.5,1.0\n1.5,2.0\n2.5,1.5\n"
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (HEADER + "3.5,\n", "row 3 has nan"),
-        (HEADER + "3.5\n", "row 3 has nan"),
-        (HEADER + "3.5,NaN\n", "row 3 has nan"),
         (HEADER + "3.5,broken\n", "'broken' in column 'p', which is no number"),
         (HEADER + "2.5,1.0\n", "row 3 has 2.5 after 2.5"),
         (HEADER + "3.5,1.0,7\n", "cannot be read as a table of text"),
@@ -265,6 +268,13 @@ HEADER = "t,p\n0.5,1.0\n1.5,2.0\n2.5,1.5\n"
 def test_a_broken_file_gives_a_sentence(content: str | bytes, words: str, tmp_path: Path) -> None:
     with pytest.raises(WgsindyError, match=words):
         stream(write(tmp_path / "file", content))
+
+
+@pytest.mark.parametrize("line", ["3.5,\n", "3.5\n", "3.5,NaN\n"])
+def test_a_missing_value_makes_a_step_longer(line: str, tmp_path: Path) -> None:
+    with pytest.warns(MissingValuesWarning, match="value: 1, left out .*trajectories in all: 1"):
+        found = stream(write(tmp_path / "file", HEADER + line + "4.5,7.0\n"))
+    assert [chunk.dt.tolist() for chunk in found.chunks()] == [[1.0, 1.0, 2.0]]
 
 
 def test_half_a_file_gives_a_sentence(tmp_path: Path) -> None:

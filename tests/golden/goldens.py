@@ -2,13 +2,17 @@
 
     python tests/golden/goldens.py            # compute everything again and print what differs
     python tests/golden/goldens.py --write    # the same, then store what was computed
+    python tests/golden/goldens.py duffing    # only this; any number of names, without the demo
 
 Each file of ``systems/`` has short data of one system and, for each recipe and each way to read the
 data (in memory, as a stream, with two threads), the whole model file and every fact of the
-diagnostics. ``demo/`` has the files of the demo. On the platform that stored them results must be
-equal bit for bit. Elsewhere sums are rounded otherwise, and an array may differ by ``TOLERANCE`` of
-its largest number, or by ``ROOM`` times what it differs by if the last bits of the data change:
-that was measured when it was stored, and is below the tolerance for all but ill-conditioned fits.
+diagnostics. Every system of the zoo is there as the zoo samples it, mostly as an Euler chain, for
+``paper`` and ``sharp-euler``; a few are there again as a continuous process, at other steps and
+with noise on the samples, for ``sharp``. ``demo/`` has the files of the demo. On the platform that
+stored them results must be equal bit for bit. Elsewhere sums are rounded otherwise, and an array
+may differ by ``TOLERANCE`` of its largest number, or by ``ROOM`` times what it differs by if the
+last bits of the data change: that was measured when it was stored, and is below the tolerance for
+all but ill-conditioned fits.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,21 +36,49 @@ from threadpoolctl import threadpool_info
 
 import wgsindy as wg
 from wgsindy.errors import WgsindyError
+from wgsindy.model.simulate import EulerMaruyama
 
 HERE = Path(__file__).parent
-RECIPES = ("paper", "sharp", "sharp-noise", "sharp-continuous")
 WAYS = ("memory", "stream", "threads")
 TOLERANCE = 1e-12
 LAST_BITS, PERTURBED = 2.0**-50, 3  # size and number of changes of the data
 ROOM = 30.0
 SEED, TRAJECTORIES, STEPS = 7, 6, 800  # more than one chunk of a pass
+SUBSTEPS = 20  # of the simulation of a process that cannot be sampled exactly
 DEMO_FILES = ("model.json", "coefficients.csv", "report.html", "overview.png", "fields.png")
 
 Flat = dict[str, Any]  # numbers as arrays, everything else as text
 
 
-def systems() -> list[str]:
-    return wg.zoo.names()
+class Golden(NamedTuple):
+    """A system as it is sampled, and by what it is fitted; the step is its own unless given."""
+
+    system: str
+    recipes: tuple[str, ...] = ("paper", "sharp-euler")
+    dt: float = 0.0
+    noise: float = 0.0  # on every sample, as a share of its coordinate's standard deviation
+
+    @property
+    def name(self) -> str:
+        """Name of the file."""
+        return self.system if "sharp-euler" in self.recipes else f"{self.system}-process"
+
+
+def process(system: str, dt: float, noise: float = 0.0) -> Golden:
+    return Golden(system, ("sharp",), dt, noise)
+
+
+PROCESSES = (
+    process("rotational_ou", 0.01),  # fine and clean: the cheap way
+    process("double_well_transverse", 0.2),
+    process("diag_multiplicative", 0.1),
+    process("cir_pair", 0.05),  # square roots: terms that have a domain
+    process("van_der_pol", 0.02, 0.1),
+    process("maier_stein", 0.05, 0.05),
+)
+GOLDENS = {
+    golden.name: golden for golden in (*(Golden(name) for name in wg.zoo.names()), *PROCESSES)
+}
 
 
 def this_platform() -> str:
@@ -66,27 +98,36 @@ def this_platform() -> str:
     )
 
 
-def simulated(name: str) -> Flat:
+def simulated(golden: Golden) -> Flat:
     """Short data of a system; single precision, so that the files stay small."""
-    system = wg.zoo.get(name)
+    system = wg.zoo.get(golden.system)
+    if golden.dt:
+        system = replace(system, dt=golden.dt, scheme=_finely(system.scheme))
     steps = min(system.steps, STEPS)
     data = system.simulate(SEED, trajectories=TRAJECTORIES, steps=steps)
+    noise = golden.noise * data.states.std(axis=0)
+    rng = np.random.default_rng(SEED)
+    paths = np.stack([path + noise * rng.standard_normal(path.shape) for path in data])
     library = system.library if isinstance(system.library, str) else list(system.library)
     return {
-        "paths": np.stack(list(data)).astype(np.float32),
+        "paths": paths.astype(np.float32),
         "dt": np.float64(system.dt),
         "library": json.dumps(library),
         "names": json.dumps(data.names),
     }
 
 
-def results(inputs: Mapping[str, Any], ways: Sequence[str] = WAYS) -> Flat:
+def _finely(scheme: Any) -> Any:
+    return replace(scheme, substeps=SUBSTEPS) if isinstance(scheme, EulerMaruyama) else scheme
+
+
+def results(inputs: Mapping[str, Any], recipes: Sequence[str], ways: Sequence[str] = WAYS) -> Flat:
     """Fit the data by every recipe in every way."""
     paths = inputs["paths"].astype(np.float64)
     dt, library = float(inputs["dt"]), json.loads(str(inputs["library"]))
     names = json.loads(str(inputs["names"]))
     found: Flat = {}
-    for recipe in RECIPES:
+    for recipe in recipes:
         for way in ways:
             source = wg.stream if way == "stream" else wg.Trajectories
             data = source(list(paths), dt=dt, names=names)
@@ -131,13 +172,16 @@ def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield prefix, json.dumps(value)
 
 
-def sensitivities(inputs: Mapping[str, Any], found: Flat) -> dict[str, float]:
+def sensitivities(
+    inputs: Mapping[str, Any], recipes: Sequence[str], found: Flat
+) -> dict[str, float]:
     """By which share of its size each array changes if the last bits of the data do."""
     rng = np.random.default_rng(0)
     worst: dict[str, float] = {}
     for _ in range(PERTURBED):
         noise = 1.0 + LAST_BITS * rng.standard_normal(inputs["paths"].shape)
-        near = results({**inputs, "paths": inputs["paths"].astype(np.float64) * noise}, WAYS[:1])
+        paths = inputs["paths"].astype(np.float64) * noise
+        near = results({**inputs, "paths": paths}, recipes, WAYS[:1])
         for key, value in near.items():
             share = _share(found[key], value) if isinstance(value, np.ndarray) else 0.0
             worst[key] = max(worst.get(key, 0.0), share)
@@ -172,7 +216,7 @@ def _plain(value: Any) -> Any:
     return value if value.dtype.kind == "f" else str(value)
 
 
-def store(name: str, inputs: Flat, found: Flat) -> None:
+def store(golden: Golden, inputs: Flat, found: Flat) -> None:
     same = [
         key
         for key, value in found.items()
@@ -180,8 +224,9 @@ def store(name: str, inputs: Flat, found: Flat) -> None:
     ]
     arrays = {f"input/{key}": value for key, value in inputs.items()}
     arrays |= {key: value for key, value in found.items() if key not in same}
-    arrays |= {"same": json.dumps(same), "sensitive": json.dumps(sensitivities(inputs, found))}
-    np.savez_compressed(path_of(name), **arrays)
+    sensitive = sensitivities(inputs, golden.recipes, found)
+    arrays |= {"same": json.dumps(same), "sensitive": json.dumps(sensitive)}
+    np.savez_compressed(path_of(golden.name), **arrays)
 
 
 def _in_memory(key: str) -> str:
@@ -266,11 +311,26 @@ def is_exact_here() -> bool:
 
 def renewed(name: str, *, write: bool, exact: bool) -> list[str]:
     """Compute the results of a system again; say what differs, and store them if asked to."""
-    old = stored(name) if path_of(name).exists() else Stored(simulated(name), {}, {})
-    new = results(old.inputs)
+    golden = GOLDENS[name]
+    if not path_of(name).exists():
+        inputs = simulated(golden)
+        if write:
+            store(golden, inputs, results(inputs, golden.recipes))
+        return [f"{name}: nothing was stored"]
+    old = stored(name)
+    new = results(old.inputs, golden.recipes)
     if write:
-        store(name, old.inputs, new)
+        store(golden, old.inputs, new)
     return [f"{name} {line}" for line in differences(old, new, exact=exact)]
+
+
+def renewed_demo(*, write: bool, exact: bool) -> list[str]:
+    """Run the demo again; say which files differ, and store them if asked to."""
+    files = demo_files()
+    lines = demo_differences(files) if exact else []
+    if write:
+        write_demo(files)
+    return lines
 
 
 def write_demo(files: Mapping[str, bytes]) -> None:
@@ -285,17 +345,19 @@ def write_demo(files: Mapping[str, bytes]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="all unless given")
     parser.add_argument("--write", action="store_true", help="store what was computed")
     parser.add_argument("--exact", action="store_true", help="bit for bit, wherever it runs")
     asked = parser.parse_args()
+    if unknown := set(asked.names) - set(GOLDENS):
+        parser.error(f"there is no golden {sorted(unknown)}; choose among {list(GOLDENS)}.")
     exact = asked.exact or is_exact_here()
     with ProcessPoolExecutor(2) as pool:
-        found = pool.map(partial(renewed, write=asked.write, exact=exact), systems())
+        names = asked.names or list(GOLDENS)
+        found = pool.map(partial(renewed, write=asked.write, exact=exact), names)
         lines = [line for some in found for line in some]
-    files = demo_files()
-    lines += demo_differences(files) if exact else []
-    if asked.write:
-        write_demo(files)
+    if not asked.names:
+        lines += renewed_demo(write=asked.write, exact=exact)
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.write(
         f"{len(lines)} differences ({'bit for bit' if exact else 'beyond rounding'}).\n"

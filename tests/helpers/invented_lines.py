@@ -35,6 +35,7 @@ LOOK = tuple(name for name in PAGES if name in EXPERIMENTS)
 
 
 FIELDS = ("b1", "b2", "a11", "a12", "a22")
+FLOORS = ("floor", "shifted_floor")  # of an oracle, and of one that must find the origin as well
 
 
 def fit_result(case: Case, rng: np.random.Generator) -> Result:
@@ -73,7 +74,7 @@ def coefficient_result(case: Case, rng: np.random.Generator) -> Result:
                 selected.setdefault(target, {})[term] = estimate
             if value:
                 errors[target][term] = float(rng.uniform(0.01, 0.5))
-    return {"selected": selected} | ({"errors": errors} if case.recipe == "sharp" else {})
+    return {"selected": selected} | ({"errors": errors} if case.recipe == "sharp-euler" else {})
 
 
 def table_result(case: Case, rng: np.random.Generator) -> Result:
@@ -82,7 +83,7 @@ def table_result(case: Case, rng: np.random.Generator) -> Result:
     result: Result = dict(zip((*keys, *more), rng.uniform(0.1, 0.9, 12).tolist(), strict=True))
     support = {"support": rng.uniform(size=(5, 6)), "true_support": rng.uniform(size=(5, 6))}
     terms = {"terms_present": 6, "terms_found": 5, "terms_absent": 24, "terms_false": 1}
-    counted = terms if case.recipe == "sharp" else {}
+    counted = terms if case.recipe == "sharp-euler" else {}
     return result | {key: value.tolist() for key, value in support.items()} | counted
 
 
@@ -104,6 +105,26 @@ def verdict_result(case: Case, rng: np.random.Generator) -> Result:
     return {"verdict": "identified", "axis": axis, "axes": [axis] if axis else []}
 
 
+def found_result(case: Case, rng: np.random.Generator) -> Result:
+    """What experiments on unseen systems keep of terms, errors and verdicts."""
+    floors = [f"{key}_{floor}" for key in ("drift", "tensor") for floor in FLOORS]
+    errors = ("drift", "tensor", *floors, "seconds")
+    counts = ("drift_false", "drift_missed", "tensor_false", "tensor_missed")
+    return {
+        **dict(zip(errors, rng.uniform(0.01, 0.9, len(errors)).tolist(), strict=True)),
+        **({} if "offset" in case.settings else dict.fromkeys(counts, int(rng.integers(2)))),
+        **{f"{field}covered": float(rng.uniform()) for field in ("drift_", "tensor_", "")},
+        "deviations": rng.normal(size=4).tolist(),
+        "noise": rng.uniform(size=2).tolist(),
+        "verdict": str(rng.choice(["identified", "partly identified"])),
+    }
+
+
+def arena_result(case: Case, rng: np.random.Generator) -> Result:
+    keys = ("drift", "diffusion", "drift_floor", "seconds")
+    return dict(zip(keys, rng.uniform(0.01, 0.9, 4).tolist(), strict=True))
+
+
 INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "fit": fit_result,
     "leverage": leverage_result,
@@ -115,6 +136,9 @@ INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "calibration": calibration_result,
     "steps": step_result,
     "uneven": fit_result,
+    "measured": found_result,
+    "recordings": found_result,
+    "arena": arena_result,
     "verdict": verdict_result,
 }
 

@@ -22,6 +22,7 @@ from wgsindy.estimator import WGSINDy
 from wgsindy.model.generator import Generator
 
 DT, TRAJECTORIES, STEPS = 0.01, 3, 3000
+RECIPE = "sharp-euler"  # the samples are Euler steps of a simulation
 EPOCH = 1_700_000_000  # 2023-11-14T22:13:20Z
 Writer = Callable[[Path], dict[str, Any]]
 
@@ -145,4 +146,4 @@ LOSSY = {"uneven times", "nan gaps"}
 
 
 def fitted(data: Trajectories) -> Generator:
-    return WGSINDy(library="poly2", recipe="sharp").fit(data).generator_
+    return WGSINDy(library="poly2", recipe=RECIPE).fit(data).generator_

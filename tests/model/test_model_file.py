@@ -89,7 +89,7 @@ SIX = [1.0] * 6
     ("keys", "value", "sentence"),
     [
         (("format",), "sindy", "wgsindy-generator"),
-        (("version",), 2, "version 2.*reads version 1"),
+        (("version",), 3, "version 3.*reads versions up to 2"),
         (("names",), ["x"], "damaged"),
         (("names",), 7, "damaged"),
         (("terms",), ["1", "x"], "damaged.*shape"),

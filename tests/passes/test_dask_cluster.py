@@ -156,7 +156,7 @@ def test_every_pass_can_be_sent_and_takes_no_data_along() -> None:
         assert_close(found_by(there), found_by(here), tolerance=0.0)
     chosen = WGSINDy("auto", "sharp", engine=engine).fit(data)
     assert chosen.generator_.info["library"] == "poly3"
-    assert len(engine.sizes) >= 8  # all passes of both recipes
+    assert len(engine.sizes) >= 7  # all passes of both recipes; some come in pairs
     assert data.states.nbytes > 100_000
     assert max(engine.sizes.values()) < 40_000, engine.sizes
 

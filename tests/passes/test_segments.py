@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from wgsindy import WGSINDy, zoo
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.estimate.likelihood import stages as sharp
+from wgsindy.estimate.likelihood import reweighting, stages
 from wgsindy.passes.engine import Threads, reduce
 from wgsindy.passes.segments import SegmentPass, joined, segments_of
 
@@ -49,13 +51,13 @@ def test_little_data_are_one_stretch() -> None:
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Record the increments that each pass sees."""
     seen: list[int] = []
-    run = sharp._Runner.__call__
+    run = reweighting.Runner.__call__
 
-    def noted(self: sharp._Runner, step: object) -> object:
+    def noted(self: reweighting.Runner, step: Any, **options: Any) -> Any:
         seen.append(self.data.n_increments)
-        return run(self, step)  # type: ignore[arg-type]
+        return run(self, step, **options)
 
-    monkeypatch.setattr(sharp._Runner, "__call__", noted)
+    monkeypatch.setattr(reweighting.Runner, "__call__", noted)
     return seen
 
 
@@ -65,10 +67,10 @@ def test_starting_from_a_pilot_saves_passes_and_changes_nothing_else(
 ) -> None:
     data = zoo.get(name).simulate(seed=3, trajectories=64)
     assert data.n_increments > 2e4
-    monkeypatch.setattr(sharp, "PIECES", 12)
+    monkeypatch.setattr(reweighting, "PIECES", 12)
     fits, whole = [], []
     for many in (10**6, 4):
-        monkeypatch.setattr(sharp, "MANY", many)
+        monkeypatch.setattr(reweighting, "MANY", many)
         with monkeypatch.context() as patch:
             seen = passes(patch)
             fits.append(WGSINDy("poly3", "sharp").fit(data).generator_)
@@ -98,11 +100,11 @@ def test_a_pilot_that_misses_a_region_does_no_harm(monkeypatch: pytest.MonkeyPat
         x[n + 1] = x[n] + 10 * pull * 0.01 + size * rng.normal(size=(8, 2))
     data = Trajectories(list(x.swapaxes(0, 1)), dt=0.01)
     calm = data.subset(range(0, 8, 2))
-    monkeypatch.setattr(sharp, "segments_of", lambda data, count, length, engine: calm)
+    monkeypatch.setattr(reweighting, "segments_of", lambda data, count, length, engine: calm)
     fits = []
     for many in (10**6, 0):
-        monkeypatch.setattr(sharp, "MANY", many)
-        fits.append(WGSINDy("poly2", "sharp").fit(data).generator_)
+        monkeypatch.setattr(reweighting, "MANY", many)
+        fits.append(WGSINDy("poly2", "sharp-euler").fit(data).generator_)
     at = np.array([[0.0, 0.0], [3.0, 0.0]])
     found = [generator.diffusion(at)[:, 1, 1] for generator in fits]
     np.testing.assert_allclose(found[0], [0.1, 9.1], rtol=0.1)
@@ -113,16 +115,16 @@ def test_what_a_pilot_says_of_small_noise_is_not_believed(monkeypatch: pytest.Mo
     """A few samples near zero decide the drift; a pilot has hardly seen any."""
     system = zoo.get("cir_pair")
     data = system.simulate(seed=5, trajectories=64)
-    monkeypatch.setattr(sharp, "PIECES", 12)
+    monkeypatch.setattr(reweighting, "PIECES", 12)
 
     def drift() -> tuple[FloatArray, FloatArray]:
-        found = WGSINDy(system.library, "sharp").fit(data).generator_.uncertainty
+        found = WGSINDy(system.library, "sharp-euler").fit(data).generator_.uncertainty
         assert found is not None
         return found.drift, np.sqrt(np.einsum("pkk->pk", found.drift_spread))
 
     usual, error = drift()
-    monkeypatch.setattr(sharp, "MANY", 4)
+    monkeypatch.setattr(reweighting, "MANY", 4)
     assert (np.abs(drift()[0] - usual) <= 0.01 * error).all()
     # Negative control: weights that follow the pilot's tensor all the way down.
-    monkeypatch.setattr(sharp, "_with_variance_floor", lambda model: model)
+    monkeypatch.setattr(stages, "with_variance_floor", lambda model: model)
     assert (np.abs(drift()[0] - usual) > 10 * error).any()

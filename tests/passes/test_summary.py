@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from wgsindy import stream
+from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import InterpolatedSamplesWarning, RepeatedSamplesWarning
 from wgsindy.passes.engine import Threads, reduce
-from wgsindy.passes.summary import MomentPass
+from wgsindy.passes.summary import MomentPass, data_summary, screened_summary, warn_of_samples
 
 
 @pytest.mark.parametrize(("size", "threads"), [(1, 1), (7, 2), (10**6, 1)])
@@ -35,3 +38,50 @@ def test_moments_are_those_of_the_samples(size: int, threads: int) -> None:
     np.testing.assert_allclose(found.variation, (steps**2).sum(axis=0), rtol=1e-12)
     by_trajectory = [(path[:-1] - paths[0][0]).sum(axis=0) for path in paths]
     np.testing.assert_allclose(found.by_trajectory, by_trajectory, rtol=1e-12)
+
+
+def rounded_walks() -> FloatArray:
+    x = np.cumsum(np.random.default_rng(1).normal(0.0, 0.1, (4, 3000, 2)), axis=1)
+    x[:, :, 0] = np.round(x[:, :, 0], 2)
+    return x
+
+
+def test_the_grid_is_the_same_wherever_the_sums_are_made() -> None:
+    x = rounded_walks()
+    data = Trajectories(x, 0.1)
+    moving = stream(
+        lambda: ((x[k, a : a + 70], 0.1, k) for k in range(4) for a in range(0, 3000, 70))
+    )
+    for given in (data, moving):
+        for threads in (1, 3):
+            found = data_summary(given, standardise=True, engine=Threads(threads))
+            assert found.quantum.tolist() == [0.01, 0.0]
+            assert found.resolution.discrete.tolist() == [True, False]
+
+
+def test_stalls_are_left_out_of_the_summary_and_told() -> None:
+    x = rounded_walks()
+    clean, summary = screened_summary(data := Trajectories(x, 0.1), standardise=True)
+    assert clean is data
+    assert (summary.stalled, summary.straight) == (0, 0)
+    x[1, 500:700] = x[1, 500]
+    x[2, 100:121] = np.linspace(x[2, 100], x[2, 120], 21)
+    with (
+        pytest.warns(RepeatedSamplesWarning, match="199 samples repeat"),
+        pytest.warns(InterpolatedSamplesWarning, match="19 samples lie on straight lines"),
+    ):
+        left, summary = screened_summary(Trajectories(x, 0.1), standardise=True)
+    assert (summary.stalled, summary.straight, summary.repeated) == (199, 19, 0)
+    assert left.lengths.tolist() == [3000, 501, 2300, 101, 2880, 3000]
+    alone = data_summary(left, standardise=True)
+    np.testing.assert_array_equal(summary.covariance, alone.covariance)
+
+
+def test_repeats_of_rounded_numbers_are_data() -> None:
+    x = np.round(rounded_walks(), 1)
+    data = Trajectories(x, 0.1)
+    left, summary = screened_summary(data, standardise=True)
+    assert left is data
+    assert summary.repeated > 0.05 * data.n_increments
+    assert summary.quantum.tolist() == [0.1, 0.1]
+    warn_of_samples(summary, data.names)  # a warning would be an error here

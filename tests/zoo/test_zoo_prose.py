@@ -52,7 +52,15 @@ def test_whatever_is_not_a_clean_pass_names_its_limit(name: str) -> None:
 
 def test_every_limitation_is_some_systems() -> None:
     # What can go wrong with a recording of any system is not the limit of one.
-    of_recordings = {Limitation.NOISE, Limitation.JUMPS, Limitation.DISAGREEMENT}
+    of_recordings = {
+        Limitation.NOISE,
+        Limitation.JUMPS,
+        Limitation.DISAGREEMENT,
+        Limitation.SIMULATED,
+        Limitation.INTERPOLATED,
+        Limitation.ROUNDED,
+        Limitation.SMOOTHED,
+    }
     assert {zoo.get(name).limitation for name in ALL} == set(Limitation) - of_recordings
 
 

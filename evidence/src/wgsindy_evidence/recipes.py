@@ -13,7 +13,7 @@ import numpy as np
 
 import wgsindy.recipes
 from wgsindy.data.arrays import FloatArray
-from wgsindy.recipes import PAPER, SHARP, LikelihoodRecipe, Recipe, WeakFormRecipe
+from wgsindy.recipes import PAPER, SHARP_EULER, LikelihoodRecipe, Recipe, WeakFormRecipe
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ ABLATIONS: dict[str, WeakFormRecipe] = {
 SHARP_ABLATIONS: dict[str, LikelihoodRecipe] = {
     recipe.name: recipe
     for recipe in (
-        replace(SHARP, name="sharp-one-support", averaging=False),
-        replace(SHARP, name="sharp-no-degree-cost", degree_cost=0.0),
+        replace(SHARP_EULER, name="sharp-one-support", averaging=False),
+        replace(SHARP_EULER, name="sharp-no-degree-cost", degree_cost=0.0),
     )
 }
 
@@ -101,8 +101,8 @@ __all__ = [
     "NAIVE",
     "OWN",
     "PAPER",
-    "SHARP",
     "SHARP_ABLATIONS",
+    "SHARP_EULER",
     "VARIANTS",
     "Recipe",
     "get",

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from wgsindy_evidence.campaign import Case, Work
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.experiments.ours import (
+    arena,
     calibration,
     datasheets,
+    measured,
     observation_noise,
+    recordings,
     steps,
     uneven,
     verdicts,
@@ -62,6 +65,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("noise", observation_noise.noise_cases, observation_noise.run_case, "readouts"),
         Experiment("datasheets", datasheets.datasheet_cases, datasheets.run_case, "datasheets"),
         Experiment("steps", steps.step_cases, steps.run_case, "steps"),
+        Experiment("measured", measured.measured_cases, measured.run_case, "measured"),
+        Experiment("recordings", recordings.recording_cases, recordings.run_case, "recordings"),
+        Experiment("arena", arena.arena_cases, arena.run_case, "arena"),
         Experiment("uneven", uneven.uneven_cases, uneven.run_case, "uneven"),
         Experiment("verdicts", verdicts.verdict_cases, verdicts.run_case, "verdicts"),
         Experiment("errata", errata.errata_cases, errata.run_case, "errata"),

@@ -18,7 +18,7 @@ from wgsindy import zoo
 from wgsindy_evidence.campaign import Case, Line, Store, run_alone
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.fingerprint import code_version
-from wgsindy_evidence.peers import comparison, match
+from wgsindy_evidence.peers import comparison, match, measured
 from wgsindy_evidence.registry import EXPERIMENTS, Experiment
 from wgsindy_evidence.scope import Scope
 
@@ -28,6 +28,7 @@ TIMED = "speed"
 SHOWN = 5  # differences of a case that are written out
 RIVALS: dict[str, Callable[..., dict[str, Any]]] = {
     "peers": comparison.run_case,
+    "peers-measured": measured.run_case,
     "match": match.run_case,
 }
 

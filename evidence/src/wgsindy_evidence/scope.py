@@ -38,8 +38,8 @@ class Scope:
         if self.systems is None:
             return usual[:QUICK_SYSTEMS] if self.quick else usual
         for name in self.systems:
-            zoo.get(name)
             if name not in usual:
+                zoo.get(name)  # says so if there is no such system at all
                 raise CampaignError(
                     f"{name} is not part of this experiment; choose among {list(usual)}."
                 )

@@ -51,7 +51,9 @@ def sheet_lines(
         result: dict[str, Any] = {"verdict": verdict, "coefficients": coefficients} | (
             kept if number == 0 else {}
         )
-        lines.append(Line(Case("datasheet", name, "sharp", DRAWN + number), "x", result, None))
+        lines.append(
+            Line(Case("datasheet", name, "sharp-euler", DRAWN + number), "x", result, None)
+        )
     result = {"verdict": "not assessed"} | kept
     return [*lines, Line(Case("datasheet", name, "paper", DRAWN), "x", result, None)]
 
@@ -184,7 +186,7 @@ def test_the_protocol_is_told(name: str, words: str) -> None:
 
 
 def test_equations_are_those_that_the_fit_prints() -> None:
-    case = Case("datasheet", "double_well_transverse", "sharp", DRAWN, 4, 400)
+    case = Case("datasheet", "double_well_transverse", "sharp-euler", DRAWN, 4, 400)
     system = zoo.get(case.system)
     fitted = fits.estimator(system, fits.simulate(case, system), case).generator_
     result = rounded(datasheets.run_case(case))
@@ -197,12 +199,12 @@ def test_the_table_of_figures_and_the_verdicts_are_counted() -> None:
     name = "rotational_ou"
     verdicts = ["partly identified", "identified", "identified"]
     lines = sheet_lines(name, [exact(name)] * 3, verdicts, reasons=["the drift of x is faint."])
-    table = table_lines(name, "sharp", [0.1, 0.3, 0.2]) + table_lines(name, "paper", [0.9])
+    table = table_lines(name, "sharp-euler", [0.1, 0.3, 0.2]) + table_lines(name, "paper", [0.9])
     figures = section(datasheet(name, lines, table).text, "Figures")
     rows = {row[0]: row[1:] for row in rows_of(f"## Figures\n{figures}", "Figures")}
-    assert list(rows) == ["sharp", "paper", "published", "floor"]
-    assert rows["sharp"][0] == "0.200 [0.100, 0.300]"
-    assert rows["sharp"][2:] == ["-", "1.00 (0.50)", "0.250", "0.0375", "pass"]
+    assert list(rows) == ["sharp-euler", "paper", "published", "floor"]
+    assert rows["sharp-euler"][0] == "0.200 [0.100, 0.300]"
+    assert rows["sharp-euler"][2:] == ["-", "1.00 (0.50)", "0.250", "0.0375", "pass"]
     assert (rows["paper"][0], rows["paper"][-1]) == ("0.900 [0.900, 0.900]", "fail")
     assert rows["published"][0] == "0.058 [0.047, 0.073]"
     assert rows["floor"][:2] == ["0.050", "0.0123"]
@@ -213,7 +215,7 @@ def test_the_table_of_figures_and_the_verdicts_are_counted() -> None:
 
 def test_failed_fits_are_reported_and_do_not_count_as_seeds() -> None:
     name = "rotational_ou"
-    failed = Line(Case("datasheet", name, "sharp", 1001), "x", None, "FitError: it ran away.")
+    failed = Line(Case("datasheet", name, "sharp-euler", 1001), "x", None, "FitError: it ran away.")
     text = datasheet(name, [*sheet_lines(name, [exact(name)]), failed], []).text
     assert "1 of 2 fits failed, the first with: FitError: it ran away." in text
     assert all(row[4] == "1 of 1" for row in rows_of(text, "Recovered"))
@@ -221,7 +223,9 @@ def test_failed_fits_are_reported_and_do_not_count_as_seeds() -> None:
 
 def test_lines_without_a_model_are_refused_with_a_sentence() -> None:
     lines = sheet_lines("rotational_ou", [exact("rotational_ou")] * 2)[1:]
-    with pytest.raises(CampaignError, match="no line of rotational_ou by sharp holds a model"):
+    with pytest.raises(
+        CampaignError, match="no line of rotational_ou by sharp-euler holds a model"
+    ):
         datasheet("rotational_ou", lines, [])
 
 

@@ -43,10 +43,10 @@ def test_a_case_is_a_fit_and_its_scores() -> None:
 
 def test_what_is_observed_is_compared_with_its_own_truth() -> None:
     # Of a rotation only x is seen; its projection is b = -x, a = 1.
-    case = fits.fit_case("partial_observation", "sharp", 2, trajectories=2, steps=300)
+    case = fits.fit_case("partial_observation", "sharp-euler", 2, trajectories=2, steps=300)
     result = fits.run_case(case)
     data = zoo.get("partial_observation").simulate(2, trajectories=2, steps=300)
-    found = WGSINDy("poly2", "sharp", random_state=2).fit(data).generator_
+    found = WGSINDy("poly2", "sharp-euler", random_state=2).fit(data).generator_
     grid = metrics.central_grid(data.states)
     error = np.linalg.norm(found.drift(grid) + grid) / np.linalg.norm(grid)
     assert result["drift"] == result["whole_drift"] == pytest.approx(error)

@@ -104,7 +104,8 @@ def adapter(**contents: Any) -> ModuleType:
 
 
 def serve(path: Path, module: ModuleType, method: str = "sfi") -> dict[str, Any]:
-    comparison.write_task(path / "task.npz", Case("peers", SYSTEM.key, method, 7), DATA)
+    task = comparison.zoo_task(Case("peers", SYSTEM.key, method, 7), DATA)
+    comparison.write_task(path / "task.npz", task)
     worker.serve(module, str(path / "task.npz"), str(path / "result.npz"))
     return comparison.read_result(path / "result.npz")
 
@@ -169,6 +170,7 @@ def test_interpreters_are_given_for_all_or_for_one() -> None:
     assert set(comparison.interpreters([]).values()) == {sys.executable}
     assert comparison.interpreters(["sfi=/a", "/b"]) == {
         "sfi": "/a",
+        "sfi-parametric": "/a",  # the same package
         "pydaddy": "/b",
         "pysindy": "/b",
     }
@@ -230,9 +232,9 @@ def line(method: str, seed: int, *, system: str = "rotational_ou", **figures: An
 
 
 LINES = [
-    line("sharp", 0),
-    line("sharp", 1),
-    line("sharp", 2),
+    line("sharp-euler", 0),
+    line("sharp-euler", 1),
+    line("sharp-euler", 2),
     line("sfi", 0, drift=0.4, tensor=0.01, seconds_cold=30.0, seconds_warm=2.0, psd=0.5),
     line("sfi", 1, drift=0.1, tensor=0.09, seconds_cold=30.0, seconds_warm=2.0, exact=False),
     Line(Case("peers", "rotational_ou", "sfi", 2), "x", {"failure": "Error: no."}, None),
@@ -258,10 +260,10 @@ def test_a_case_that_the_reference_did_not_finish_has_no_ratio() -> None:
 
 
 def test_rows_are_by_system_and_failures_are_named() -> None:
-    more = [*LINES, line("sharp", 0, system="van_der_pol", drift=0.7)]
+    more = [*LINES, line("sharp-euler", 0, system="van_der_pol", drift=0.7)]
     summary = standings.summarise(more)
     assert [row.system for row in summary.rows] == ["rotational_ou", "van_der_pol"]
-    assert [s.method for s in summary.rows[0].standings] == ["sharp", "sfi"]
+    assert [s.method for s in summary.rows[0].standings] == ["sharp-euler", "sfi"]
     assert summary.rows[1].standings[0].drift == 0.7
     assert summary.rows[1].standings[1].n == 0
     assert summary.failures == ("sfi on rotational_ou, seed 2: Error: no.",)
@@ -285,8 +287,8 @@ def matched(method: str, steps: int, seed: int, exact: bool | None) -> Line:
 
 
 MATCHES = [
-    *(matched("sharp", 400, seed, True) for seed in range(4)),
-    *(matched("sharp", 200, seed, seed > 0) for seed in range(4)),
+    *(matched("sharp-euler", 400, seed, True) for seed in range(4)),
+    *(matched("sharp-euler", 200, seed, seed > 0) for seed in range(4)),
     *(matched("sfi", 200, seed, [True, False, None, False][seed]) for seed in range(4)),
 ]
 

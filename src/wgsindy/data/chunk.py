@@ -27,7 +27,7 @@ class Chunk(NamedTuple):
     increments: FloatArray  # (n, d) next state minus this one
     dt: FloatArray  # (n,) time until the next state
     trajectory: IntArray  # (n,) number of the trajectory, ascending
-    following: FloatArray | None = None  # (n, d) the increment after this one, 0 if there is none
+    following: FloatArray | None = None  # (n, d) the increment after this one, NaN if there is none
     start: int = 0  # increments of the dataset before this chunk
 
     @property
@@ -35,10 +35,11 @@ class Chunk(NamedTuple):
         """Whether the next state differs in any coordinate, ``(n,)``; not where samples repeat."""
         return moved(self.increments)
 
-    def without_repeats(self) -> Chunk:
-        """Leave out samples that the next one repeats."""
-        kept = self.moved
-        return self if kept.all() else self.at(kept)
+    @property
+    def is_followed(self) -> BoolArray:
+        """Whether there is an increment after each one, ``(n,)``."""
+        assert self.following is not None
+        return np.asarray(~np.isnan(self.following[:, 0]))
 
     def at(self, rows: BoolArray | IntArray) -> Chunk:
         """Return copies of some rows, without what follows them, nor where they begin."""
@@ -102,10 +103,10 @@ class Window:
     def _following(self, rows: slice, inside: BoolArray) -> FloatArray:
         later = slice(rows.start + 1, rows.stop + 1)
         goes_on = inside[later]
-        increments = np.zeros_like(self.states[rows])
+        increments = np.full_like(self.states[rows], np.nan)
         ahead = self.states[later.start + 1 : later.stop + 1]
         increments[: len(ahead)] = ahead - self.states[later][: len(ahead)]
-        increments[: len(goes_on)][~goes_on] = 0.0
+        increments[: len(goes_on)][~goes_on] = np.nan
         return increments[inside[rows]]
 
 

@@ -89,6 +89,14 @@ class Dataset(ABC):
     def replaced(self, name: str, new: str, values: ScalarMap) -> Dataset:
         """Return the data with the coordinate ``name`` replaced by ``new``, a function of it."""
 
+    @abstractmethod
+    def without(self, holes: IntArray) -> Dataset:
+        """Leave out the samples at the places in ``holes (H, 2)``, ascending ranges.
+
+        Over a short hole the step is longer, at a long one the trajectory is cut; see
+        :mod:`wgsindy.data.holes`.
+        """
+
     @property
     def dimension(self) -> int:
         """Number of coordinates ``d``."""

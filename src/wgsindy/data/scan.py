@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.source import Source, TrajectoryBlock, steps_of, trajectory_blocks
@@ -20,11 +20,11 @@ class Scan:
     """What one read of all samples found: ``Q`` trajectories in ``S`` sources."""
 
     dimension: int  # number of coordinates
-    lengths: IntArray  # (Q,) samples of each trajectory
-    times: FloatArray  # (Q,) observed time of each
+    edges: IntArray  # (Q + 1,) samples before each trajectory, and in all
+    times: FloatArray  # (Q,) observed time of each, in steps if these are known
     steps: FloatArray  # (Q,) step of each, NaN if it has times
-    rows: IntArray  # (S + 1,) samples before each source, and in all
-    first: IntArray  # (S,) trajectory of the first sample of each source, -1 if it has none
+    sources: IntArray  # (S + 1,) samples before each source, and in all
+    missing: int  # rows that lack a value
 
     @classmethod
     def of(cls, sources: Sequence[Source]) -> Scan:
@@ -33,9 +33,8 @@ class Scan:
         Raises
         ------
         DataError
-            On NaN or infinite states, times that do not increase, samples of one trajectory apart
-            from each other, blocks that contradict each other. The sentence has the row: the
-            number of samples before it.
+            On times that do not increase, samples of one trajectory apart from each other, blocks
+            that contradict each other. The sentence has the row: the number of rows before it.
         NotEnoughDataError
             If there is no sample.
         """
@@ -44,13 +43,18 @@ class Scan:
             counter.add(block)
         return counter.result()
 
+    def number(self, samples: IntArray) -> IntArray:
+        """Return the trajectory of each of ``samples (n,)``, counted from 0."""
+        return np.searchsorted(self.edges, samples, side="right") - 1
+
 
 @dataclass
 class _Counter:
     n_sources: int
     dimension: int = 0
-    row: int = 0  # samples so far
+    missing: int = 0
     keys: set[Hashable] = field(default_factory=set)
+    last_key: Hashable = None
     # There may be millions of trajectories: arrays take a quarter of what lists do.
     lengths: array[int] = field(default_factory=lambda: array("q"))
     times: array[float] = field(default_factory=lambda: array("d"))
@@ -59,91 +63,79 @@ class _Counter:
 
     def __post_init__(self) -> None:
         self.per_source = np.zeros(self.n_sources, dtype=np.int64)
-        self.first = np.full(self.n_sources, -1)
 
     def add(self, block: TrajectoryBlock) -> None:
-        n = len(block.states)
-        self._check_states(block.states)
+        self.missing += block.missing
+        if not len(block.states):
+            return
+        self.dimension = self.dimension or block.states.shape[1]
+        if block.states.shape[1] != self.dimension:
+            raise DataError(
+                f"blocks must have the same number of coordinates: row 0 has {self.dimension}, row "
+                f"{block.row} has {block.states.shape[1]}."
+            )
         if block.trajectory == len(self.lengths):
             self._begin(block)
-        if isinstance(block.clock, float):
-            self._check_step(block.clock)
-            self.times[-1] += block.clock * (n if self.lengths[-1] else n - 1)
-        else:
-            self._add_times(block.clock)
-        if self.first[block.source] < 0:
-            self.first[block.source] = block.trajectory
-        self.per_source[block.source] += n
-        self.lengths[-1] += n
-        self.row += n
+        self._check_step(block)
+        self._add_times(block)
+        self.per_source[block.source] += len(block.states)
+        self.lengths[-1] += len(block.states)
 
     def result(self) -> Scan:
-        if not self.row:
-            raise NotEnoughDataError("the source holds no samples; is it the right one?")
+        if not self.lengths:
+            missing = f" of {self.missing} rows each lacks a value" if self.missing else ""
+            raise NotEnoughDataError(
+                f"the source holds no samples{missing and ':'}{missing}; is it the right one?"
+            )
         return Scan(
             self.dimension,
-            np.array(self.lengths),
+            np.concatenate([[0], np.cumsum(self.lengths)]),
             np.array(self.times),
             np.array(self.steps),
             np.concatenate([[0], np.cumsum(self.per_source)]),
-            self.first,
+            self.missing,
         )
 
     def _begin(self, block: TrajectoryBlock) -> None:
-        key, clock = block.key, block.clock
-        name = key[1]
+        name = block.key[1]
         if name is None or name != name:
-            raise DataError(f"row {self.row} has no trajectory id; give each sample one.")
-        if key in self.keys:
+            raise DataError(f"row {block.row} has no trajectory id; give each sample one.")
+        if block.key in self.keys and block.key != self.last_key:
             raise DataError(
-                f"trajectory {name!r} goes on at row {self.row}, after samples of others; sort the "
-                "source by trajectory, then by time."
+                f"trajectory {name!r} goes on at row {block.row}, after samples of others; sort "
+                "the source by trajectory, then by time."
             )
-        self.keys.add(key)
+        self.keys.add(block.key)
+        self.last_key = block.key
         self.lengths.append(0)
         self.times.append(0.0)
-        self.steps.append(clock if isinstance(clock, float) else np.nan)
+        self.steps.append(block.dt)
         self.last = None
-        if np.isnan(self.steps[0]) != np.isnan(self.steps[-1]):
-            raise DataError(f"blocks have times or dt, not both: row {self.row} is unlike row 0.")
+        if isnan(self.steps[0]) != isnan(self.steps[-1]):
+            raise DataError(f"blocks have times or dt, not both: row {block.row} is unlike row 0.")
 
-    def _check_states(self, states: FloatArray) -> None:
-        self.dimension = self.dimension or states.shape[1]
-        if states.shape[1] != self.dimension:
+    def _check_step(self, block: TrajectoryBlock) -> None:
+        if block.dt != self.steps[-1] and not (isnan(block.dt) and isnan(self.steps[-1])):
             raise DataError(
-                f"blocks must have the same number of coordinates: row 0 has {self.dimension}, row "
-                f"{self.row} has {states.shape[1]}."
-            )
-        with np.errstate(over="ignore", invalid="ignore"):
-            doubtful = not np.isfinite(states.sum())  # much cheaper than to look at each number
-        if doubtful and not np.isfinite(states).all():
-            bad = np.argwhere(~np.isfinite(states))
-            row, column = bad[0]
-            raise DataError(
-                f"row {self.row + row} has {states[row, column]} (NaN or infinity) in coordinate "
-                f"{column}; remove such rows and begin a new trajectory there, or use wg.read, "
-                "which does."
+                f"dt changes from {self.steps[-1]} to {block.dt} within a trajectory, at row "
+                f"{block.row}; give times instead."
             )
 
-    def _check_step(self, step: float) -> None:
-        if not (np.isfinite(step) and step > 0):
-            raise DataError(f"dt must be > 0, got {step} at row {self.row}.")
-        if step != self.steps[-1]:
-            raise DataError(
-                f"dt changes from {self.steps[-1]} to {step} within a trajectory, at row "
-                f"{self.row}; give times instead."
-            )
-
-    def _add_times(self, times: NDArray[Any]) -> None:
-        known = times if self.last is None else np.append(self.last, times)
+    def _add_times(self, block: TrajectoryBlock) -> None:
+        if not isnan(block.dt):  # rows, which increase
+            before = block.clock[0] if self.last is None else self.last
+            self.times[-1] += float(block.clock[-1] - before)
+            self.last = block.clock[-1]
+            return
+        known = block.clock if self.last is None else np.append(self.last, block.clock)
         steps = steps_of(known)
         bad = np.flatnonzero(~(np.isfinite(steps) & (steps > 0)))
         if len(bad):
-            row = self.row + int(bad[0]) + (self.last is None)
+            row = block.row + int(bad[0]) + (self.last is None)
             raise DataError(
                 f"times must increase within a trajectory: row {row} has {known[bad[0] + 1]} after "
                 f"{known[bad[0]]}. Sort the samples, drop duplicates, and name the column of "
                 "trajectories if there is one."
             )
         self.times[-1] += float(steps.sum())
-        self.last = times[-1]
+        self.last = block.clock[-1]

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wgsindy.data.arrays import FloatArray, ScalarMap
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, ScalarMap
+from wgsindy.data.holes import LONGEST_HOLE, complete
 from wgsindy.errors import DataError
-
-Clock = NDArray[Any] | float  # times of samples, numbers or datetime64; or the step between them
 
 
 class Block(NamedTuple):
@@ -47,30 +46,35 @@ class FunctionSource:
 
 
 class TrajectoryBlock(NamedTuple):
-    """Neighbouring samples of one trajectory, checked."""
+    """Samples of one trajectory, checked; rows that lack a value are left out."""
 
     trajectory: int  # its number, in the order in which trajectories are read
     states: FloatArray  # (n, d)
-    clock: Clock  # times (n,), or the step
+    clock: NDArray[Any]  # (n,) times of the samples, or the rows that they are in
+    dt: float  # time from one row to the next, NaN with times
     source: int  # number of the source that they were read from
     key: tuple[Hashable, Hashable]  # group and id of the trajectory
+    row: int  # of the first sample
+    missing: int  # rows left out since the block before
 
-    def rows(self, rows: slice) -> TrajectoryBlock:
-        """Return some of the samples."""
-        clock = self.clock if isinstance(self.clock, float) else self.clock[rows]
-        return self._replace(states=self.states[rows], clock=clock)
+    def rows(self, rows: slice, number: int) -> TrajectoryBlock:
+        """Return some of the samples, of a trajectory of that number."""
+        return TrajectoryBlock(number, self.states[rows], self.clock[rows], *self[3:])
 
 
 def trajectory_blocks(sources: Sequence[Source]) -> Iterator[TrajectoryBlock]:
-    """Split the blocks of ``sources`` where the id changes; trajectories count from 0.
+    """Split the blocks of ``sources`` where the id changes, or too many rows lack a value.
+
+    Trajectories and rows count from 0. If the last rows of all lack a value, a block without
+    samples ends it.
 
     Raises
     ------
     DataError
         If states, times or ids of a block are not what they should be.
     """
-    number, begun = 0, False
-    before: tuple[Hashable, Hashable] = (None, None)
+    row, number, end = 0, -1, 0  # end: the row after the last sample
+    before: object = ()
     for source, each in enumerate(sources):
         for block in each.blocks():
             states, clock = _as_states(block.states), _as_clock(block.clock)
@@ -79,11 +83,41 @@ def trajectory_blocks(sources: Sequence[Source]) -> Iterator[TrajectoryBlock]:
                     f"a block has {len(states)} samples and times of shape {clock.shape}; give one "
                     "time per sample, or the step as one number."
                 )
+            there = complete(states)
             for name, rows in _by_id(block.trajectory, len(states)):
                 key = block.group, name
-                number += int(begun and key != before)
-                begun, before = True, key
-                yield TrajectoryBlock(number, states, clock, source, key).rows(rows)
+                for part, first, last in _parts(rows, there):
+                    number += key != before or row + first - end > LONGEST_HOLE
+                    found, times = states[part], _times(clock, part, row)
+                    missing = row + last + 1 - end - len(found)
+                    yield TrajectoryBlock(number, found, *times, source, key, row + first, missing)
+                    before, end = key, row + last + 1
+            row += len(states)
+    if row > end:
+        yield TrajectoryBlock(
+            max(number, 0), states[:0], np.arange(0), np.nan, source, key, row, row - end
+        )
+
+
+def _parts(rows: slice, there: BoolArray | None) -> Iterator[tuple[slice | IntArray, int, int]]:
+    """Yield rows that are ``there``, the first and the last of them, up to each long hole."""
+    if there is None:
+        yield rows, rows.start, rows.stop - 1
+        return
+    kept = rows.start + np.flatnonzero(there[rows])
+    for part in np.split(kept, np.flatnonzero(np.diff(kept) > LONGEST_HOLE + 1) + 1):
+        if len(part):
+            yield part, int(part[0]), int(part[-1])
+
+
+def _times(
+    clock: NDArray[Any] | float, part: slice | IntArray, row: int
+) -> tuple[NDArray[Any], float]:
+    """Return clock and step of a part of a block whose first row is ``row``."""
+    if not isinstance(clock, float):
+        return clock[part], np.nan
+    count = np.arange(part.start, part.stop) if isinstance(part, slice) else part
+    return row + count, clock
 
 
 @dataclass(frozen=True)
@@ -99,29 +133,6 @@ class ReplacedSource:
             states = _as_states(block.states).copy()  # it may be the caller's own
             states[:, self.column] = self.values(states[:, self.column])
             yield block._replace(states=states)
-
-
-@dataclass(frozen=True)
-class ThinnedSource:
-    """The first sample of each trajectory and every ``every``-th after it.
-
-    ``before`` counts samples of the first trajectory that are in sources before this one.
-    """
-
-    source: Source
-    every: int
-    before: int
-
-    def blocks(self) -> Iterator[Block]:
-        number, seen = 0, self.before
-        for block in trajectory_blocks([self.source]):
-            if block.trajectory != number:
-                number, seen = block.trajectory, 0
-            thin = block.rows(slice(-seen % self.every, None, self.every))
-            clock = thin.clock * self.every if isinstance(thin.clock, float) else thin.clock
-            group, name = block.key
-            yield Block(thin.states, clock, name, group)
-            seen += len(block.states)
 
 
 def steps_of(times: NDArray[Any]) -> FloatArray:
@@ -145,7 +156,7 @@ def _as_states(states: ArrayLike) -> FloatArray:
     return array
 
 
-def _as_clock(clock: ArrayLike) -> Clock:
+def _as_clock(clock: ArrayLike) -> NDArray[Any] | float:
     array = np.asarray(clock)
     if array.dtype.kind not in "iufM":
         raise DataError(f"times or dt must be numbers or timestamps, got {array.dtype}.")
@@ -153,7 +164,11 @@ def _as_clock(clock: ArrayLike) -> Clock:
         array = array.astype(np.int64)  # small integers overflow, unsigned ones cannot go back
     elif array.dtype.kind == "f":
         array = array.astype(np.float64)  # steps between short floats would be rounded
-    return float(array) if array.ndim == 0 else array
+    if array.ndim:
+        return array
+    if array.dtype.kind == "M" or not 0 < array < np.inf:
+        raise DataError(f"dt must be > 0, got {array}; pass the time between two samples.")
+    return float(array)
 
 
 def _by_id(trajectory: Any, n: int) -> Iterator[tuple[Hashable, slice]]:

@@ -5,25 +5,27 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, ScalarMap, frozen
+from wgsindy.data.arrays import FloatArray, IntArray, ScalarMap, frozen
 from wgsindy.data.chunk import LOOK_AHEAD, WINDOW_SIZE, Window
 from wgsindy.data.dataset import Dataset
+from wgsindy.data.holes import left_over, missing_sentence
 from wgsindy.data.scan import Scan
 from wgsindy.data.source import (
     ReplacedSource,
     Source,
-    ThinnedSource,
     TrajectoryBlock,
     steps_of,
     trajectory_blocks,
 )
 from wgsindy.data.validation import check_every, checked_names, too_thin
-from wgsindy.errors import DataError, NotEnoughDataError, ShortPiecesWarning
+from wgsindy.errors import DataError, MissingValuesWarning, NotEnoughDataError, ShortPiecesWarning
 
 
 class Stream(Dataset):
@@ -31,7 +33,8 @@ class Stream(Dataset):
 
     Samples of one id that follow each other are one trajectory, whatever blocks they come in. A
     trajectory of one sample has no increment and is left out. Gaps and uneven steps are used as
-    they are. Everything is read once to begin with, to be counted and checked.
+    they are. A row with NaN or infinity is left out: over up to 10 such rows the step is longer, at
+    more the trajectory is cut. Everything is read once to begin with, to be counted and checked.
 
     Parameters
     ----------
@@ -41,7 +44,7 @@ class Stream(Dataset):
     Raises
     ------
     DataError
-        On NaN or infinite states, times that do not increase, blocks that contradict each other.
+        On times that do not increase, blocks that contradict each other.
     NotEnoughDataError
         If there is no trajectory of two samples.
 
@@ -57,35 +60,40 @@ class Stream(Dataset):
 
     def __init__(self, sources: Sequence[Source], *, names: Sequence[str] | None = None) -> None:
         self._sources = tuple(sources)
-        self._scan = Scan.of(self._sources)
-        self._names = checked_names(names, self._scan.dimension)
-        self._keep(self._scan.lengths > 1)
-        alone = int(np.count_nonzero(self._scan.lengths == 1))
-        if not len(self):
+        self._scan = scan = Scan.of(self._sources)
+        self._names = checked_names(names, scan.dimension)
+        lengths = np.diff(scan.edges)
+        long = lengths > 1
+        if not long.any():
             raise NotEnoughDataError(
-                f"the source has {self._scan.rows[-1]} samples and no two of them follow each "
+                f"the source has {scan.edges[-1]} samples and no two of them follow each "
                 "other in one trajectory; check the column of trajectories."
             )
-        if alone:
+        self._keep(scan.edges[:-1][long], lengths[long], np.arange(np.count_nonzero(long)))
+        if scan.missing:
             warnings.warn(
-                f"{alone} of {len(self._scan.lengths)} trajectories have one sample and no "
+                missing_sentence(scan.missing, len(lengths)), MissingValuesWarning, stacklevel=2
+            )
+        if not long.all():
+            warnings.warn(
+                f"{np.count_nonzero(~long)} of {len(lengths)} trajectories have one sample and no "
                 "increment: left out.",
                 ShortPiecesWarning,
                 stacklevel=2,
             )
 
-    def _keep(self, kept: BoolArray) -> None:
-        """Number those trajectories of the sources that are ``kept (Q,)``, from 0."""
-        self._read_as = np.flatnonzero(kept)  # (R,) number in the sources
-        self._number = np.where(kept, np.cumsum(kept) - 1, -1)  # (Q,) number here, or -1
-        self._lengths = self._scan.lengths[kept]
+    def _keep(self, rows: IntArray, counts: IntArray, number: IntArray, every: int = 1) -> None:
+        """Store which samples these are, in runs: where each begins and its trajectory, ``(K,)``.
+
+        Rows are samples of the sources; a run has so many ``counts``, one ``every`` so many rows.
+        """
+        self._rows, self._number, self._every = rows, number, every
+        self._places: IntArray = np.concatenate([[0], np.cumsum(counts)])  # (K + 1,)
+        self._lengths = np.bincount(number, weights=counts).astype(np.int64)
         self._lengths.flags.writeable = False
-        self._offsets = np.concatenate([[0], np.cumsum(self._lengths)])
-        self._dt = self._scan.steps[kept]  # (R,), NaN with times
-        timed = np.isnan(self._dt).any()
-        self._total_time = float(
-            self._scan.times[kept].sum() if timed else self._dt @ (self._lengths - 1)
-        )
+        first = rows[np.flatnonzero(np.diff(number, prepend=-1))]
+        self._read_as = self._scan.number(first)  # (R,) number in the sources
+        self._dt = self._scan.steps[self._read_as]  # (R,) between two rows, NaN with times
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -100,12 +108,16 @@ class Stream(Dataset):
     @property
     def n_samples(self) -> int:
         """Number of samples over all trajectories."""
-        return int(self._offsets[-1])
+        return int(self._places[-1])
 
-    @property
+    @cached_property
     def total_time(self) -> float:
-        """Observed time, summed over trajectories."""
-        return self._total_time
+        """Observed time, summed over trajectories; read if it is not known."""
+        whole = np.diff(self._scan.edges)[self._read_as]
+        if not np.array_equal(self._lengths, whole):
+            return sum(float(chunk.dt.sum()) for chunk in self.chunks())
+        times = self._scan.times[self._read_as]
+        return float(times.sum() if np.isnan(self._dt[0]) else self._dt @ times)
 
     @cached_property
     def first_state(self) -> FloatArray:
@@ -128,29 +140,39 @@ class Stream(Dataset):
                 f"a stream has {len(self)} trajectories in one order; a subset needs indices of "
                 f"them that ascend, got {list(indices)[:8]}."
             )
-        return self._with(self._read_as[wanted])
+        kept = np.isin(self._number, wanted)
+        counts = np.diff(self._places)[kept]
+        number = np.searchsorted(wanted, self._number[kept])
+        return self._with(self._rows[kept], counts, number, self._every)
 
-    def _with(self, read_as: IntArray) -> Stream:
-        """Return the same sources with some of their trajectories."""
+    def _with(self, *kept: Any) -> Stream:
+        """Return the same sources with some of their samples: what :meth:`_keep` takes."""
         other = object.__new__(Stream)
         other._sources, other._scan, other._names = self._sources, self._scan, self._names
-        other._keep(np.isin(np.arange(len(self._scan.lengths)), read_as))
+        other._keep(*kept)
         return other
 
     def replaced(self, name: str, new: str, values: ScalarMap) -> Stream:
         """Return the stream with ``name`` replaced by ``new``, a function of it, as it is read."""
         column = self._names.index(name)
         names = [new if old == name else old for old in self._names]
-        other = self._with(self._read_as)
+        other = copy(self)
         other._sources = tuple(ReplacedSource(source, column, values) for source in self._sources)
         other._names = checked_names(names, self.dimension)
+        other.__dict__.pop("first_state", None)
         return other
+
+    def without(self, holes: IntArray) -> Stream:
+        """Leave out the samples in ``holes (H, 2)``; see :class:`Dataset`."""
+        left = left_over(holes, self._places, self._number)
+        run = np.searchsorted(self._places, left.first, "right") - 1
+        rows = self._rows[run] + (left.first - self._places[run]) * self._every
+        return self._with(rows, left.last - left.first, left.trajectory, self._every)
 
     def thinned(self, every: int) -> Stream:
         """Keep the first sample of each trajectory and every ``every``-th after it.
 
-        All is read once more, to be counted anew. Trajectories too short for one such step are
-        left out.
+        Trajectories too short for one such step are left out.
 
         Raises
         ------
@@ -160,22 +182,16 @@ class Stream(Dataset):
             If no trajectory is long enough.
         """
         check_every(every)
-        if every == 1:
-            return self
         if self._lengths.max() <= every:
             raise too_thin(every, self._lengths)
-        scan = self._scan
-        starts = np.cumsum(scan.lengths) - scan.lengths
-        # Samples of the trajectory that each source begins within; empty ones begin within none.
-        before = np.where(scan.first < 0, 0, scan.rows[:-1] - starts[scan.first]).tolist()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ShortPiecesWarning)
-            thin = Stream(
-                [ThinnedSource(s, every, k) for s, k in zip(self._sources, before, strict=True)],
-                names=self._names,
-            )
-        # Each trajectory keeps its first sample, and so its number.
-        return thin._with(self._read_as[self._lengths > every])
+        starts = np.cumsum(self._lengths) - self._lengths
+        # Samples of a run before the first one that is kept.
+        skipped = -(self._places[:-1] - starts[self._number]) % every
+        counts = -(-(np.diff(self._places) - skipped) // every)
+        kept = (self._lengths > every)[self._number] & (counts > 0)
+        rows = (self._rows + skipped * self._every)[kept]
+        number = np.unique(self._number[kept], return_inverse=True)[1]
+        return self._with(rows, counts[kept], number, self._every * every)
 
     def windows(
         self, size: int = WINDOW_SIZE, *, first: int = 0, last: int | None = None
@@ -194,25 +210,27 @@ class Stream(Dataset):
     def between(self, first: int, last: int) -> StreamSamples:
         """Return where the samples at the places ``first`` to ``last`` (not included) are."""
         end = min(last + LOOK_AHEAD, self.n_samples)
-        (number, until), (row, final) = zip(*map(self._found, (first, end - 1)), strict=True)
-        source, after = np.searchsorted(self._scan.rows, [row, final], side="right")
-        read = slice(int(self._scan.first[source - 1]), int(self._read_as[until]) + 1)
+        run, until = np.searchsorted(self._places, [first, end - 1], side="right") - 1
+        runs = slice(run, until + 1)
+        rows = self._rows[runs].copy()
+        places = np.clip(self._places[run : until + 2], first, end)
+        rows[0] += (first - self._places[run]) * self._every
+        final = rows[-1] + (places[-1] - 1 - places[-2]) * self._every
+        source, after = np.searchsorted(self._scan.sources, [rows[0], final], side="right")
+        row = self._scan.sources[source - 1]
+        number = self._number[runs]
         return StreamSamples(
             sources=self._sources[source - 1 : after],
             place=first,
             end=end,
-            skipped=row - int(self._scan.rows[source - 1]),
-            number=self._number[read],
-            first_number=number,
-            dt=self._dt[number : until + 1],
-            rows=int(self._scan.rows[-1]),
+            rows=rows - row,
+            counts=np.diff(places),
+            every=self._every,
+            number=number,
+            dt=self._dt[number[0] : number[-1] + 1],
+            trajectories=int(np.diff(self._scan.number(np.array([row, final])))[0]) + 1,
+            samples=int(self._scan.edges[-1]),
         )
-
-    def _found(self, place: int) -> tuple[int, int]:
-        """Return the trajectory that is at a place, and the row of the sources."""
-        number = int(np.searchsorted(self._offsets, place, side="right")) - 1
-        before = int(self._scan.lengths[: self._read_as[number]].sum())
-        return number, before + place - int(self._offsets[number])
 
 
 @dataclass(frozen=True)
@@ -222,11 +240,13 @@ class StreamSamples:
     sources: tuple[Source, ...]  # those that hold the samples
     place: int  # of the first sample
     end: int  # place after the last sample, the look-ahead among them
-    skipped: int  # samples of the sources before the first one
-    number: IntArray  # of each trajectory that is read there, -1 if it is left out
-    first_number: int  # trajectory of the first sample
-    dt: FloatArray  # step of each trajectory from that one on, NaN with times
-    rows: int  # samples of all sources of the stream
+    rows: IntArray  # (K,) where each run of samples begins, in samples of these sources
+    counts: IntArray  # (K,) samples of each run
+    every: int  # rows from one sample of a run to the next
+    number: IntArray  # (K,) trajectory of each run
+    dt: FloatArray  # time between two rows of each trajectory from the first on, NaN with times
+    trajectories: int  # to be read in the sources up to the last sample
+    samples: int  # of all sources of the stream
 
     def windows(self, size: int, *, first: int, last: int) -> Iterator[Window]:
         """Yield neighbouring samples, ``size`` at a time.
@@ -244,24 +264,27 @@ class StreamSamples:
             while held.end < min(stop + LOOK_AHEAD, self.end):
                 block = next(blocks, None)
                 if block is None:
-                    raise _changed(self.rows)
+                    raise _changed(self.samples)
                 held.append(block)
-            yield held.window(start, stop, self.dt, self.first_number)
+            yield held.window(start, stop, self.dt, int(self.number[0]))
 
     def _blocks(self) -> Iterator[TrajectoryBlock]:
         """Yield the samples from ``place`` on, their trajectories numbered as in the stream."""
-        skipped = self.skipped
+        row, run, ends = 0, 0, self.rows + (self.counts - 1) * self.every + 1
         for block in trajectory_blocks(self.sources):
-            if block.trajectory >= len(self.number):
-                raise _changed(self.rows)
-            number = int(self.number[block.trajectory])
-            if skipped >= len(block.states):
-                skipped -= len(block.states)
-            elif number < 0:
-                skipped = 0
-            else:
-                yield block.rows(slice(skipped, None))._replace(trajectory=number)
-                skipped = 0
+            if block.trajectory >= self.trajectories and row < ends[-1]:
+                raise _changed(self.samples)
+            end = row + len(block.states)
+            while run < len(ends) and self.rows[run] < end:
+                first, last = int(self.rows[run]) - row, int(ends[run]) - row
+                rows = slice(first if first >= 0 else first % self.every, last, self.every)
+                found = block.rows(rows, int(self.number[run]))
+                if len(found.states):
+                    yield found
+                if row + last > end:
+                    break  # the run goes on in the next block
+                run += 1
+            row = end
 
 
 def _changed(rows: int) -> DataError:
@@ -285,23 +308,21 @@ class _Held:
     def window(self, start: int, stop: int, dt: FloatArray, first_number: int) -> Window:
         """Return the places ``start`` to ``stop``, and forget what is before.
 
-        ``dt`` are the steps of the trajectories from ``first_number`` on.
+        ``dt`` is the time between two rows, of the trajectories from ``first_number`` on.
         """
         self._forget(start)
         ahead = min(stop + LOOK_AHEAD, self.end) - start
         taken, missing = [], ahead
         for block in self._blocks:
-            taken.append(block.rows(slice(0, missing)))
+            taken.append(block.rows(slice(0, missing), block.trajectory))
             missing -= len(taken[-1].states)
             if not missing:
                 break
         states = np.concatenate([b.states for b in taken]) if len(taken) > 1 else taken[0].states
         trajectory = np.repeat([b.trajectory for b in taken], [len(b.states) for b in taken])
-        if isinstance(taken[0].clock, float):
-            steps = dt[trajectory[: stop - start] - first_number]
-        else:
-            times = np.concatenate([np.asarray(b.clock) for b in taken])
-            steps = steps_of(times)[: stop - start]
+        steps = steps_of(np.concatenate([b.clock for b in taken]))[: stop - start]
+        if not np.isnan(taken[0].dt):
+            steps *= dt[trajectory[: stop - start] - first_number]
         states = states.view()
         states.flags.writeable = False  # it may be the caller's own
         return Window(start, states, trajectory, steps)
@@ -310,5 +331,6 @@ class _Held:
         while self._blocks and self.start + len(self._blocks[0].states) <= start:
             self.start += len(self._blocks.popleft().states)
         if self.start < start:
-            self._blocks[0] = self._blocks[0].rows(slice(start - self.start, None))
+            first = self._blocks[0]
+            self._blocks[0] = first.rows(slice(start - self.start, None), first.trajectory)
             self.start = start

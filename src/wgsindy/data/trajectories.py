@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from types import EllipsisType
 from typing import overload
@@ -9,10 +10,12 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data.arrays import FloatArray, IntArray, ScalarMap, frozen
+from wgsindy.data.arrays import FloatArray, IntArray, ScalarMap
 from wgsindy.data.chunk import LOOK_AHEAD, WINDOW_SIZE, Window
 from wgsindy.data.dataset import Dataset
+from wgsindy.data.holes import complete, holes_of, left_over, missing_sentence, ranges
 from wgsindy.data.validation import (
+    check_columns,
     check_every,
     checked_dt,
     checked_names,
@@ -20,7 +23,7 @@ from wgsindy.data.validation import (
     checked_steps,
     too_thin,
 )
-from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.errors import DataError, MissingValuesWarning, NotEnoughDataError
 
 
 class Trajectories(Dataset):
@@ -29,7 +32,9 @@ class Trajectories(Dataset):
     Parameters
     ----------
     states : list of (n_i, d) arrays, one (n, d) array, or one (R, n, d) array
-        States in time order. One-dimensional arrays are trajectories of a scalar process.
+        States in time order. One-dimensional arrays are trajectories of a scalar process. A row
+        with NaN or infinity is left out: over up to 10 such rows the step is longer, at more the
+        trajectory is cut.
     dt : float or one float per trajectory, optional
         Sampling interval. Give either ``dt`` or ``times``.
     times : one (n_i,) array per trajectory, or one array shared by all, optional
@@ -40,9 +45,15 @@ class Trajectories(Dataset):
     Raises
     ------
     DataError
-        On NaN or infinite states, mismatched shapes, steps that are not positive, bad names.
+        On a coordinate without any value, mismatched shapes, steps that are not positive, bad
+        names.
     NotEnoughDataError
-        On an empty list or a trajectory of fewer than two samples.
+        On an empty list, a trajectory of fewer than two samples, or no two samples with all values.
+
+    Warns
+    -----
+    MissingValuesWarning
+        If rows are left out.
 
     Examples
     --------
@@ -72,23 +83,45 @@ class Trajectories(Dataset):
         times: Sequence[ArrayLike] | ArrayLike | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        self._states, self._lengths = checked_states(states)
-        self._states.flags.writeable = self._lengths.flags.writeable = False
-        self._offsets: IntArray = np.concatenate([[0], np.cumsum(self._lengths)]).astype(np.int64)
-        self._names = checked_names(names, self._states.shape[1])
+        found, lengths = checked_states(states)
+        names = checked_names(names, found.shape[1])
         if (dt is None) == (times is None):
             raise DataError(
                 "the sampling interval is needed once: pass dt (a number, or one per trajectory) "
                 "or times (one array per trajectory), not both and not neither."
             )
-        self._dt: FloatArray | None = None
-        self._steps: FloatArray | None = None
         if times is not None:
-            self._steps = frozen(checked_steps(times, self._lengths))
-            self._total_time = float(self._steps.sum())
+            self._keep(found, lengths, names, None, checked_steps(times, lengths))
         else:
-            self._dt = frozen(checked_dt(dt, len(self._lengths)))
-            self._total_time = float(self._dt @ (self._lengths - 1))
+            self._keep(found, lengths, names, checked_dt(dt, len(lengths)).copy(), None)
+        there = complete(found)
+        if there is not None:
+            check_columns(found)
+            left = self.without(holes_of(~there))
+            self._keep(left._states, left._lengths, names, left._dt, left._steps)
+            missing = len(there) - int(np.count_nonzero(there))
+            warnings.warn(missing_sentence(missing, len(self)), MissingValuesWarning, stacklevel=2)
+
+    def _keep(
+        self,
+        states: FloatArray,
+        lengths: IntArray,
+        names: tuple[str, ...],
+        dt: FloatArray | None,
+        steps: FloatArray | None,
+    ) -> Trajectories:
+        """Store checked arrays of nobody else: ``dt (R,)``, or ``steps (n_samples,)``."""
+        for array in (states, lengths, dt, steps):
+            if array is not None:
+                array.flags.writeable = False
+        self._states, self._lengths, self._names = states, lengths, names
+        self._offsets: IntArray = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self._dt, self._steps = dt, steps
+        if steps is not None:
+            self._total_time = float(steps.sum())
+        elif dt is not None:
+            self._total_time = float(dt @ (lengths - 1))
+        return self
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -154,23 +187,33 @@ class Trajectories(Dataset):
         """Return the trajectories at ``indices``, in that order."""
         if len(indices) == 0:
             raise NotEnoughDataError("a subset of trajectories needs at least one index, got none.")
-        return self._rebuilt([self[i] for i in indices], self.names, indices)
+        chosen = np.array([self._position(index) for index in indices])
+        rows = ranges(self._offsets[chosen], self._offsets[chosen + 1])
+        return self._at(rows, self._lengths[chosen], chosen)
 
     def select(self, names: Sequence[str]) -> Trajectories:
         """Return the same trajectories seen through some of their coordinates only."""
         missing = [name for name in names if name not in self.names]
         if missing:
             raise DataError(f"there is no coordinate {missing[0]!r}; there are {list(self.names)}.")
-        columns = [self.names.index(name) for name in names]
-        return self._rebuilt([one[:, columns] for one in self], tuple(names), range(len(self)))
+        states = self._states[:, [self.names.index(name) for name in names]]
+        return _new()._keep(states, self._lengths, tuple(names), self._dt, self._steps)
 
     def replaced(self, name: str, new: str, values: ScalarMap) -> Trajectories:
         """Return the trajectories with ``name`` replaced by ``new``, a function of it."""
         column = self.names.index(name)
         states = self._states.copy()
         states[:, column] = values(self._states[:, column])
-        names = tuple(new if old == name else old for old in self.names)
-        return self._rebuilt(np.split(states, self._offsets[1:-1]), names, range(len(self)))
+        if complete(states) is not None:
+            raise DataError(f"{new!r} is NaN or infinite at some {name!r}; mark it as missing.")
+        names = checked_names([new if old == name else old for old in self.names], self.dimension)
+        return _new()._keep(states, self._lengths, names, self._dt, self._steps)
+
+    def without(self, holes: IntArray) -> Trajectories:
+        """Leave out the samples in ``holes (H, 2)``; see :class:`Dataset`."""
+        left = left_over(holes, self._offsets, np.arange(len(self)))
+        owner = left.owner[np.flatnonzero(np.diff(left.trajectory, prepend=-1))]
+        return self._at(ranges(left.first, left.last), left.lengths, owner)
 
     def thinned(self, every: int) -> Trajectories:
         """Keep the first sample of each trajectory and every ``every``-th after it.
@@ -185,23 +228,30 @@ class Trajectories(Dataset):
             If no trajectory is long enough.
         """
         check_every(every)
-        kept = np.flatnonzero(self.lengths > every).tolist()
-        if not kept:
-            raise too_thin(every, self.lengths)
-        states = [self[index][::every] for index in kept]
-        if self._dt is not None:
-            steps = [float(self._dt[index] * every) for index in kept]
-            return Trajectories(states, steps, names=self.names)
-        times = [np.concatenate([[0.0], np.cumsum(self.steps(i))])[::every] for i in kept]
-        return Trajectories(states, times=times, names=self.names)
+        long = self._lengths > every
+        if not long.any():
+            raise too_thin(every, self._lengths)
+        lengths = -(-self._lengths[long] // every)
+        number = ranges(np.zeros_like(lengths), lengths)  # of each sample in its trajectory
+        rows = np.repeat(self._offsets[:-1][long], lengths) + every * number
+        return self._at(rows, lengths, np.flatnonzero(long))
 
-    def _rebuilt(
-        self, states: list[FloatArray], names: tuple[str, ...], indices: Sequence[int]
-    ) -> Trajectories:
-        if self._dt is not None:
-            return Trajectories(states, [float(self._dt[i]) for i in indices], names=names)
-        times = [np.concatenate([[0.0], np.cumsum(self.steps(i))]) for i in indices]
-        return Trajectories(states, times=times, names=names)
+    def _at(self, rows: IntArray, lengths: IntArray, owner: IntArray) -> Trajectories:
+        """Return samples at ``rows (n,)``: trajectories of ``lengths (R,)``, parts of ``owner``."""
+        ends = np.cumsum(lengths) - 1
+        dt, steps = self._dt, self._steps
+        if dt is not None:
+            stride = np.append(np.diff(rows), 0)
+            stride[ends] = 0
+            dt = dt[owner]
+            if np.count_nonzero(stride != stride[0]) == len(ends):
+                dt = dt * stride[0]
+            else:
+                steps, dt = np.repeat(dt, lengths) * stride, None
+        elif steps is not None:
+            steps = np.add.reduceat(steps, rows)
+            steps[ends] = 0.0
+        return _new()._keep(self._states[rows], lengths, self._names, dt, steps)
 
     def steps(self, index: int) -> FloatArray:
         """Return the time steps of one trajectory, ``(n - 1,)``."""
@@ -235,3 +285,7 @@ class Trajectories(Dataset):
             assert self._dt is not None
             steps = self._dt[trajectory[: stop - start]]
         return Window(start, self._states[start:ahead], trajectory, steps)
+
+
+def _new() -> Trajectories:
+    return object.__new__(Trajectories)

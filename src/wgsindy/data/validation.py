@@ -20,7 +20,7 @@ def checked_states(states: Any) -> tuple[FloatArray, IntArray]:
     """Return all states, trajectory after trajectory, ``(N, d)``, and ``lengths (R,)``.
 
     ``states`` is one ``(n, d)`` array, one ``(R, n, d)`` array or a list of ``(n, d)`` arrays;
-    one-dimensional arrays are trajectories of a scalar process.
+    one-dimensional arrays are trajectories of a scalar process. Values may be NaN or infinite.
     """
     if isinstance(states, np.ndarray) and states.ndim in (1, 2):
         states = [states]
@@ -42,9 +42,7 @@ def checked_states(states: Any) -> tuple[FloatArray, IntArray]:
             f"{arrays[0].shape[1]}, trajectory {odd} has {arrays[odd].shape[1]}."
         )
     lengths = np.array([len(one) for one in arrays], dtype=np.int64)
-    together = np.concatenate(arrays)
-    _check_finite(together, lengths)
-    return together, lengths
+    return np.concatenate(arrays), lengths
 
 
 def _as_trajectory(index: int, states: Any) -> FloatArray:
@@ -77,20 +75,13 @@ def _as_trajectory(index: int, states: Any) -> FloatArray:
     return array
 
 
-def _check_finite(states: FloatArray, lengths: IntArray) -> None:
-    finite = np.isfinite(states)
-    if finite.all():
-        return
-    ends = np.cumsum(lengths)
-    index = int(np.searchsorted(ends, np.argmin(finite.all(axis=1)), side="right"))
-    mine = slice(ends[index] - lengths[index], ends[index])
-    bad = np.argwhere(~finite[mine])
-    row, column = bad[0]
-    raise DataError(
-        f"trajectory {index} has {states[mine][row, column]} (NaN or infinity) at sample {row}, "
-        f"coordinate {column} ({len(bad)} such values in all); remove these rows and split the "
-        "trajectory there."
-    )
+def check_columns(states: FloatArray) -> None:
+    """Refuse ``states (N, d)`` with a coordinate that has no value at all."""
+    empty = np.flatnonzero(~np.isfinite(states).any(axis=0))
+    if len(empty):
+        raise DataError(
+            f"coordinate {empty[0]} is NaN or infinite in all {len(states)} samples; leave it out."
+        )
 
 
 def checked_names(names: Sequence[str] | None, dimension: int) -> tuple[str, ...]:

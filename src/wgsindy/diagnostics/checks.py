@@ -19,6 +19,9 @@ from wgsindy.model.linear_form import field_names
 
 STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at several lengths
 NOISE_CORRELATION = -0.02  # of neighbouring residuals; noise adds twice that share to the tensor
+SURE_NOISE = 2.0  # standard errors at which the noise of a coordinate is named
+CHAIN_EVIDENCE = 10.0  # log-evidence for an unlikely thing: measured data are no Euler steps
+SMOOTHED = 0.15  # correlation of neighbours: that of a mean of two samples is 1/4 or more
 MEMORY = 0.1  # excess variance of sums over many steps
 REPEATED = 1e-3  # share of samples
 ELSEWHERE = 1.75  # standard deviations between the mean states of two halves
@@ -45,12 +48,15 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
     """
     checks = (
         stalled,
+        interpolated,
+        rounded,
         observation_noise,
         degenerate,
         near_singular,
         boundary,
         coverage,
         large_step,
+        simulated,
         missing_terms,
         hidden,
         jumps,
@@ -83,45 +89,96 @@ def _noiseless(seen: Measurements) -> BoolArray:
 
 
 def stalled(seen: Measurements) -> Iterator[Finding]:
-    """Exact repeats: a sensor that hangs, or padding."""
-    share = seen.summary.repeated / seen.data.n_increments
-    if share > REPEATED:
-        dropped = seen.fit.likelihood is not None
+    """Samples that repeat longer than chance explains: a sensor that hangs, or padding."""
+    number = seen.summary.stalled if seen.fit.likelihood is not None else seen.summary.repeated
+    share = number / (seen.data.n_increments + seen.summary.stalled)
+    dropped = seen.summary.stalled > 0
+    if dropped or share > REPEATED:
         yield Finding(
             Limitation.STALLED,
             (),
-            f"{seen.summary.repeated} samples ({share:.1%}) repeat the one before them exactly"
+            f"{number} samples ({share:.1%}) repeat the one before them exactly"
             + ("; they are left out of the fit." if dropped else "."),
             "Look for a sensor that hangs, for padding, or for a state stuck at a limit.",
             handled=dropped,
         )
 
 
+def interpolated(seen: Measurements) -> Iterator[Finding]:
+    """Samples on straight lines between others."""
+    if seen.summary.straight:
+        yield Finding(
+            Limitation.INTERPOLATED,
+            (),
+            f"{seen.summary.straight} samples lie on straight lines between others; they are left "
+            "out of the fit.",
+            "Give the samples as they were measured, with gaps where there are none.",
+            handled=True,
+        )
+
+
+def rounded(seen: Measurements) -> Iterator[Finding]:
+    """Steps that are finer than the digits."""
+    if seen.summary.every > 1:
+        yield Finding(
+            Limitation.ROUNDED,
+            (),
+            f"the steps are finer than the digits of the samples: one sample in "
+            f"{seen.summary.every} is fitted.",
+            "Write more digits.",
+            handled=True,
+        )
+
+
 def observation_noise(seen: Measurements) -> Iterator[Finding]:
-    """Neighbouring residuals that are anticorrelated."""
-    left = seen.residuals
+    """Noise of the sensor that the fit filters, and neighbouring residuals that still show it."""
+    left, estimate = seen.residuals, seen.fit.likelihood
+    filtered = seen.observation_noise > 0
+    if estimate is not None and filtered.any():
+        yield Finding(
+            Limitation.NOISE,
+            (),
+            f"the samples have observation noise ({_noise_sizes(seen, filtered)}), which the fit "
+            "follows with a filter.",
+            "Compare with what is known of the sensor and of the digits that were written.",
+            handled=True,
+        )
     noisy = (left.lag_one < NOISE_CORRELATION) & (left.lag_one_errors < -STANDARD_ERRORS)
     if noisy.any():
         worst = float(left.lag_one[noisy].min())
-        # One covariance is subtracted everywhere: too much where the noise depends on the state.
-        broken = (
-            seen.fit.recipe.noise_correction
-            and seen.fit.likelihood is not None
-            and seen.fit.likelihood.clipped > CLIPPED
-        )
+        corrected = estimate is None and seen.fit.recipe.noise_correction is True
+        followed = estimate is not None and seen.fit.recipe.noise_correction is not False
+        cause = "the observation adds noise of its own, which inflates the tensor"
+        if followed:
+            cause = "the noise of the samples is not the same everywhere, or not normal"
+        elif corrected:
+            cause += ", and the fit subtracts it"
+        advice = "keep every few samples only (--every 5)"
+        if not followed:
+            advice = f"fit with recipe='sharp', which follows such noise, or {advice}"
         yield Finding(
             Limitation.NOISE,
             _variances(seen, noisy),
             f"neighbouring steps of {_names(seen, noisy)} are anticorrelated (correlation "
-            f"{worst:.2f}): the observation adds noise of its own, which inflates the tensor"
-            + (", and the fit subtracts it." if seen.fit.recipe.noise_correction else ".")
-            + (" Too much of it: what is left is no tensor at many samples." if broken else ""),
-            "Keep every few samples only (--every 5): the noise is not the same everywhere."
-            if broken
-            else "Fit with the noise correction (recipe='sharp-noise', --noise-correction), or "
-            "keep every few samples only (--every 5); compare both.",
-            handled=seen.fit.recipe.noise_correction and not broken,
+            f"{worst:.2f}): {cause}.",
+            f"{advice[0].upper()}{advice[1:]}, and compare both fits.",
+            handled=corrected,
         )
+
+
+def _noise_sizes(seen: Measurements, chosen: BoolArray) -> str:
+    """Write standard deviations of the noise, with their errors where they are estimated."""
+    estimate = seen.fit.likelihood
+    assert estimate is not None
+    sizes = []
+    # If one coordinate has noise, the filter allows all of them to have some.
+    sure = chosen & (seen.observation_noise > SURE_NOISE * estimate.noise_error)
+    for p in np.flatnonzero(sure if sure.any() else chosen).tolist():
+        deviation = float(np.sqrt(seen.observation_noise[p]))
+        error = float(estimate.noise_error[p]) / (2 * deviation)
+        how_sure = f" +- {error:.1g}" if error else ", that of rounding,"
+        sizes.append(f"standard deviation {deviation:.3g}{how_sure} in {seen.data.names[p]}")
+    return ", ".join(sizes)
 
 
 def degenerate(seen: Measurements) -> Iterator[Finding]:
@@ -191,7 +248,7 @@ def coverage(seen: Measurements) -> Iterator[Finding]:
 def large_step(seen: Measurements) -> Iterator[Finding]:
     """Steps in which the process does much of what it ever does."""
     share = seen.residuals.long_steps / max(seen.residuals.samples, 1)
-    if share > TYPICAL:
+    if share > TYPICAL and seen.is_chain:
         thinning = seen.residuals.thinning
         changes = np.abs(thinning[np.isfinite(thinning)])
         yield Finding(
@@ -204,8 +261,22 @@ def large_step(seen: Measurements) -> Iterator[Finding]:
                 if len(changes)
                 else "."
             ),
-            "Sample faster. If the data are a continuous process seen at this step, "
-            "recipe='sharp-continuous' takes off the first order of the error.",
+            "Sample faster, or fit with recipe='sharp', which takes the data for a continuous "
+            "process seen at this step.",
+        )
+
+
+def simulated(seen: Measurements) -> Iterator[Finding]:
+    """Samples that one Euler step leads to."""
+    if seen.chain_evidence > CHAIN_EVIDENCE:
+        yield Finding(
+            Limitation.SIMULATED,
+            tuple(field_names(seen.data.dimension)[0]),
+            "these look like Euler steps of a simulation: as a chain of such steps the data are "
+            f"preferred to a process seen at intervals by {seen.chain_evidence:.0f} in "
+            "log-evidence.",
+            "If they were simulated with one step from sample to sample, fit with "
+            "recipe='sharp-euler'.",
         )
 
 
@@ -233,6 +304,7 @@ def _wrong_tensor(seen: Measurements) -> Iterator[Finding]:
     # Where the tensor says that a coordinate has no noise at all, the residuals are not asked.
     missing = (left.count == 0) & ~_noiseless(seen) & (seen.fit.likelihood is not None)
     wrong = (np.abs(left.variance - 1.0) > WRONG_VARIANCE) | (left.balance < EXPLODED) | missing
+    wrong &= ~_noiseless(seen)  # what other coordinates leave of these is no noise of their own
     if wrong.any() or clipped > CLIPPED:
         ratios = np.where(left.balance < EXPLODED, left.balance, left.variance)
         worst = ratios[np.argmax(np.abs(np.log(np.where(ratios > 0, ratios, 1.0))))]
@@ -248,20 +320,35 @@ def _wrong_tensor(seen: Measurements) -> Iterator[Finding]:
 
 
 def hidden(seen: Measurements) -> Iterator[Finding]:
-    """Residuals that remember: something that is not observed drives the state."""
-    excess, errors = seen.residuals.memory()
+    """Residuals that remember: samples that were smoothed, or something that is not observed."""
+    left = seen.residuals
+    excess, errors = left.memory()
     lasting = (errors > STANDARD_ERRORS) & (excess > MEMORY)
-    if lasting.any():
-        worst = int(np.argmax(np.where(lasting, errors, 0.0)))
+    if not lasting.any():
+        return
+    worst = int(np.argmax(np.where(lasting, errors, 0.0)))
+    memory = (
+        f"what the drift leaves of {_names(seen, lasting)} has a memory: summed over many "
+        f"steps it varies {1 + excess[worst]:.2g} times as much as independent residuals "
+        f"({errors[worst]:.0f} standard errors)"
+    )
+    if left.lag_one[worst] > SMOOTHED and left.memory_is_short[worst]:
         yield Finding(
-            Limitation.HIDDEN,
-            _drifts(seen, lasting),
-            f"what the drift leaves of {_names(seen, lasting)} has a memory: summed over many "
-            f"steps it varies {1 + excess[worst]:.2g} times as much as independent residuals "
-            f"({errors[worst]:.0f} standard errors). A coordinate that is not observed acts on it.",
-            "Observe more of the process, or add a coordinate made of the past, such as a "
-            "velocity. The fitted drift is an average over what is hidden.",
+            Limitation.SMOOTHED,
+            (*_drifts(seen, lasting), *_variances(seen, lasting)),
+            f"{memory}, and forgets within a few steps (neighbours: {left.lag_one[worst]:.2f}): "
+            "the samples were smoothed, as by a moving average.",
+            "Fit the samples as they were measured, or keep one in as many as were averaged "
+            "(--every).",
         )
+        return
+    yield Finding(
+        Limitation.HIDDEN,
+        _drifts(seen, lasting),
+        f"{memory}. A coordinate that is not observed acts on it.",
+        "Observe more of the process, or add a coordinate made of the past, such as a "
+        "velocity. The fitted drift is an average over what is hidden.",
+    )
 
 
 def jumps(seen: Measurements) -> Iterator[Finding]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,16 +12,23 @@ from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
-from wgsindy.estimate.observation_noise import observation_noise
+from wgsindy.errors import WgsindyError
+from wgsindy.estimate.fit import fit_likelihood
+from wgsindy.estimate.held_out import log_likelihood
+from wgsindy.estimate.predictions import Predictor
 from wgsindy.estimate.result import Fit
 from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import PassPair, SumPass, merged_by, reduce
+from wgsindy.passes.segments import segments_of
 from wgsindy.passes.summary import DataSummary
+from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
 
 WORST_COVERED = 0.05  # share of the samples
 MOST_POINTS = 2000  # of the data at which fields are compared
+MOST_STEPS, SEGMENT = 25_000, 250  # of which the kind of step is judged
+SHORTEST = 0.01  # |J| dt: below, a chain and a process are the same
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,13 @@ class HalvesPass(SumPass[Halves]):
         total.second[half] += x.T @ x
 
 
+class _Worth(NamedTuple):
+    """Log-evidence of a fit, and its terms ``(d + E, K)``."""
+
+    worth: float
+    terms: BoolArray
+
+
 @dataclass(frozen=True)
 class Measurements:
     """Everything that the checks may ask about a fit, each measured when first asked for."""
@@ -96,15 +111,22 @@ class Measurements:
         return self.fit.generator
 
     @cached_property
+    def _predictor(self) -> Predictor:
+        return Predictor.of(self.generator, self.summary)
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether the fit takes each step for one Euler step."""
+        return self._predictor.is_chain
+
+    @cached_property
     def residuals(self) -> Residuals:
         """Sums over what the generator leaves of the increments."""
         return self._sums[0]
 
     @cached_property
     def _sums(self) -> tuple[Residuals, Halves]:
-        left = ResidualPass(
-            self.generator, self.summary, len(self.data), self.noise_level, self.observation_noise
-        )
+        left = ResidualPass(self._predictor, self.summary, len(self.data), self.noise_level)
         step = PassPair(left, HalvesPass(self.data))
         return reduce(step, self.data, engine=self.fit.engine, chunk_size=CHUNK)
 
@@ -122,15 +144,8 @@ class Measurements:
     @cached_property
     def observation_noise(self) -> FloatArray:
         """Variance of the observation noise that the fit allows for, ``(d,)``."""
-        if not self.fit.recipe.noise_correction:
-            return np.zeros(self.data.dimension)
-        generator, scale = self.generator, self.summary.region.scale
-
-        def mean(states: FloatArray, dt: FloatArray) -> FloatArray:
-            return np.asarray(generator.drift(states) * dt[:, None] / scale)
-
-        covariance = observation_noise(self.data, scale, mean=mean, engine=self.fit.engine)
-        return np.diag(covariance) * scale**2
+        entries = self._predictor.observation_noise
+        return entries[[tensor.entry_number(p, p) for p in range(self.data.dimension)]]
 
     @cached_property
     def points(self) -> FloatArray:
@@ -157,6 +172,45 @@ class Measurements:
         """The library that the data prefer most to the fitted one."""
         found = rival_libraries(self.fit)
         return found[0] if found else None
+
+    @cached_property
+    def chain_evidence(self) -> float:
+        """Log-evidence by which the samples are Euler steps of a simulation rather than a process.
+
+        Zero where nobody can tell: with noise, with short steps, or if the fit takes them for a
+        chain already. A linear process is a chain with other coefficients.
+        """
+        fit = self.fit
+        if self.is_chain or self.observation_noise.any() or fit.likelihood is None:
+            return 0.0
+        with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
+            slopes = self.generator.drift_jacobian(self.points)
+        if not np.nanmean(np.abs(slopes).max(axis=(1, 2))) * self.data.mean_dt > SHORTEST:
+            return 0.0
+        # Enough to tell, and held in memory: each fit reads them several times.
+        data = segments_of(self.data, MOST_STEPS // SEGMENT, SEGMENT, engine=fit.engine)
+        try:
+            chain = self._worth(data, SHARP_EULER)
+            process = self._worth(data, SHARP)
+            if chain.worth > process.worth:  # by its steps, or by its terms?
+                process = max(
+                    process, self._worth(data, SHARP, chain.terms), key=lambda one: one.worth
+                )
+        except WgsindyError:
+            return 0.0
+        return chain.worth - process.worth
+
+    def _worth(
+        self, data: Dataset, recipe: LikelihoodRecipe, given: BoolArray | None = None
+    ) -> _Worth:
+        """Fit by a recipe that knows no noise, and say what the fit is worth."""
+        recipe, fit = replace(recipe, noise_correction=False), self.fit
+        found = fit_likelihood(data, fit.library, recipe, self.summary, name="", given=given)
+        assert found.likelihood is not None
+        spread = found.likelihood.uncertainty
+        terms = np.concatenate([spread.drift, found.likelihood.entries]) != 0
+        gained = log_likelihood(found.generator, data) * data.n_increments
+        return _Worth(gained - found.likelihood.term_cost * int(terms.sum()), terms)
 
     @cached_property
     def shift(self) -> float:

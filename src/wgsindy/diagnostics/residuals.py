@@ -1,9 +1,8 @@
 """What a generator leaves of the increments, as sums over samples.
 
-Standardised residuals z = (dX - b dt) / sqrt(a_pp dt + 2 s_p) of the right generator are white,
-normal and of variance 1, where s_p is the variance of observation noise that the fit allows
-for. Such noise makes neighbours covary by less than zero; a hidden coordinate makes sums over many
-steps vary by more than their number.
+Residuals of the right generator, over their standard deviations, are white, normal and of
+variance 1. Observation noise that it does not know of makes neighbours covary by less than zero; a
+hidden coordinate makes sums over many steps vary by more than their number.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.chunk import Chunk, Spans
+from wgsindy.estimate.predictions import Predictions, Predictor
 from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SumPass
 from wgsindy.passes.summary import DataSummary
 
@@ -23,32 +22,23 @@ from wgsindy.passes.summary import DataSummary
 # drift, and shorter memory shows better in the shorter ones.
 BLOCKS = (4, 8, 16, 32, 64)  # powers of two: each is made of two of the one before
 FEWEST_BLOCKS = 30
+SHORT_MEMORY = 1.3  # ratio of variances of sums over 64 and 16 steps; of a lasting memory it is 2+
 CHUNK = 8192  # long against a block: those that two chunks share are left out
 LOW_NOISE = 0.05  # share of the mean noise below which a sample sits where noise vanishes
 NEARLY_SINGULAR = 0.1  # smallest eigenvalue of the correlations; |rho| > 0.9 of two coordinates
 LONG_STEP = 0.1  # share of the way back to rest that one step covers
 
 
-def standardised(
-    chunk: Chunk,
-    drift: FloatArray,
-    noise: FloatArray,
-    level: FloatArray,
-    observation_noise: FloatArray,
-) -> FloatArray:
-    """Residuals z ``(n, d)`` given ``drift`` and ``noise (n, d)``; NaN where there is too little.
+def standardised(found: Predictions, dt: FloatArray, level: FloatArray) -> FloatArray:
+    """Residuals z ``(n, d)`` over their standard deviations; NaN where there is too little noise.
 
-    ``level (d,)`` is the mean noise, ``observation_noise (d,)`` the variance of the sensor's noise
-    that the fit allows for. Where noise vanishes, a formula that is off by little is off by a large
-    share.
+    ``level (d,)`` is the mean noise. Where noise vanishes, a formula that is off by little is off
+    by a large share.
     """
-    dt = chunk.dt[:, None]
-    left, variance = (
-        chunk.increments - drift * dt,
-        noise * dt + 2 * observation_noise,
-    )  # of both its ends
-    none = np.full_like(left, np.nan)
-    return np.divide(left, np.sqrt(variance), out=none, where=noise > LOW_NOISE * level)
+    none = np.full_like(found.residual, np.nan)
+    deviation = np.sqrt(np.maximum(found.noise * dt[:, None], 0.0))
+    there = found.noise > LOW_NOISE * level
+    return np.divide(found.residual, deviation, out=none, where=there)
 
 
 @dataclass
@@ -110,6 +100,13 @@ class Residuals:
         with np.errstate(invalid="ignore"):
             return self.lagged / np.sqrt(self.lagged_squares)
 
+    @property
+    def memory_is_short(self) -> BoolArray:
+        """Whether sums over the longest blocks vary hardly more than over medium ones, ``(d,)``."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = self.block_squares / self.block_counts
+            return variance[-1] < SHORT_MEMORY * variance[len(BLOCKS) // 2]
+
     def memory(self) -> tuple[FloatArray, FloatArray]:
         """Excess variance of sums, and the same in standard errors, at its clearest; ``(d,)``.
 
@@ -170,20 +167,15 @@ class Residuals:
 
 @dataclass(frozen=True)
 class ResidualPass(SumPass[Residuals]):
-    """Sum what the checks of residuals need; samples that repeat are left out.
+    """Sum what the checks of residuals need; ``level (d,)`` is the mean noise."""
 
-    ``level (d,)`` is the mean noise of each coordinate, ``observation_noise (d,)`` the variance of
-    the sensor's noise that the fit allows for.
-    """
-
-    generator: Generator
+    predictor: Predictor
     summary: DataSummary
     n_trajectories: int
     level: FloatArray
-    observation_noise: FloatArray
 
     def empty(self) -> Residuals:
-        d, b, r = self.generator.dimension, len(BLOCKS), self.n_trajectories
+        d, b, r = len(self.level), len(BLOCKS), self.n_trajectories
         return Residuals(
             samples=0,
             count=np.zeros(d),
@@ -208,27 +200,19 @@ class ResidualPass(SumPass[Residuals]):
         )
 
     def add(self, total: Residuals, chunk: Chunk) -> Residuals:
-        seen = chunk.without_repeats()
-        if not len(seen.states):
-            return total
-        theta = self.generator.basis.values(seen.states)
-        drift = theta @ self.generator.drift_coefficients.T
-        field = self.generator.tensor_field(theta)
-        noise = np.einsum("npp->np", field)
-        residual = standardised(seen, drift, noise, self.level, self.observation_noise)
-        dt = seen.dt[:, None]
-        total.leftover += _column_sums((seen.increments - drift * dt) ** 2)
-        total.allotted += _column_sums(noise * dt + 2 * self.observation_noise)
-        z = np.ascontiguousarray(residual.T)
+        found = self.predictor(chunk)
+        dt, generator = chunk.dt[:, None], self.predictor.generator
+        total.leftover += _column_sums(found.residual**2)
+        total.allotted += _column_sums(found.noise * dt)
+        z = np.ascontiguousarray(standardised(found, chunk.dt, self.level).T)
         noisy = ~np.isnan(z)
-        spans = Spans.of(seen.trajectory)
+        spans = Spans.of(chunk.trajectory)
         self._add_moments(total, np.where(noisy, z, 0.0), noisy, spans)
         with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
-            jacobian = self.generator.drift_jacobian(seen.states)
+            jacobian = generator.drift_jacobian(chunk.states)
         total.low_noise += len(dt) - np.count_nonzero(noisy, axis=1)
-        self._add_places(total, seen, field, jacobian)
-        variance = np.maximum(noise, LOW_NOISE * self.level)
-        self._add_slopes(total, seen, drift, variance, jacobian, spans)
+        self._add_places(total, chunk, generator.diffusion(chunk.states), jacobian)
+        self._add_slopes(total, found, chunk.dt, spans)
         return total
 
     def _add_moments(self, total: Residuals, z: FloatArray, noisy: BoolArray, spans: Spans) -> None:
@@ -268,34 +252,21 @@ class ResidualPass(SumPass[Residuals]):
         total.long_steps += int(np.count_nonzero(rate * seen.dt > LONG_STEP))
 
     def _add_slopes(
-        self,
-        total: Residuals,
-        seen: Chunk,
-        drift: FloatArray,
-        variance: FloatArray,
-        jacobian: FloatArray,
-        spans: Spans,
+        self, total: Residuals, found: Predictions, dt: FloatArray, spans: Spans
     ) -> None:
         """Sum what the drift explains, by trajectory, and of pairs of steps, alike weighted."""
-        pull = np.ascontiguousarray((drift / variance).T)
-        power = pull * drift.T
-        # Noise of a state is in the step from it too, with the other sign: -J_pp s_p of what the
-        # drift seems to explain.
-        carried = self._noise_carried(jacobian).T / variance.T
-        steps = np.ascontiguousarray(seen.increments.T)
-        explained = pull * steps + carried
+        variance = np.maximum(found.noise, LOW_NOISE * self.level)
+        pull = np.ascontiguousarray((found.drift / variance).T)
+        power = pull * found.drift.T
+        steps = np.ascontiguousarray((found.residual + found.drift * dt[:, None]).T)
+        explained = pull * steps
         spans.add_to(total.explained, explained)
-        spans.add_to(total.expected, power * seen.dt)
+        spans.add_to(total.expected, power * dt)
         joined = spans.joined.astype(np.float64)
         first, second = explained[:, :-1], pull[:, :-1] * steps[:, 1:]
-        before, after = seen.dt[:-1] * joined, seen.dt[1:] * joined
+        before, after = dt[:-1] * joined, dt[1:] * joined
         total.paired[0] += [first @ joined, power[:, :-1] @ before]
         total.paired[1] += [(first + second) @ joined, power[:, :-1] @ (before + after)]
-
-    def _noise_carried(self, jacobian: FloatArray) -> FloatArray:
-        """J_pp s_p, ``(n, d)``; nothing where the drift has no slope."""
-        own = np.einsum("npp->np", jacobian)
-        return np.where(np.isfinite(own), own, 0.0) * self.observation_noise
 
 
 def _column_sums(values: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ loading scikit-learn takes longer than a fit of their data.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,22 +16,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wgsindy import recipes
-from wgsindy.data.arrays import frozen
+from wgsindy.data.arrays import BoolArray, frozen
 from wgsindy.data.dataset import Dataset
-from wgsindy.errors import RecipeError, WgsindyError
+from wgsindy.errors import RecipeError, RoundedSamplesWarning, WgsindyError
 from wgsindy.estimate.likelihood.stages import recover_by_likelihood
-from wgsindy.estimate.result import Fit, check_length, check_terms, described
+from wgsindy.estimate.predictions import CHAIN, OBSERVATION_NOISE, TRANSITION
+from wgsindy.estimate.result import FEWEST_INCREMENTS, Fit, check_length, check_terms, described
 from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
 from wgsindy.model.generator import Generator
-from wgsindy.model.tensor import TensorField
+from wgsindy.model.tensor import TensorField, entries_of
 from wgsindy.passes.engine import SERIAL, Engine
-from wgsindy.passes.summary import DataSummary, data_summary, warn_of_samples
+from wgsindy.passes.summary import DataSummary, data_summary, screened_summary, warn_of_samples
 from wgsindy.recipes import SHARP, LikelihoodRecipe, Recipe, WeakFormRecipe
 from wgsindy.terms.library import Library, library
 
 START = "poly2"
 MOST_ROUNDS = 6
 LEAST_SHARE = 100  # increments for each term, below which a larger library is not tried
+WIDEST_GRID = 1.5  # deviations of a step; at 2 the tensor is off by a percent, at 3 by six
 AUTO = "auto"
 Candidates = str | Sequence[str] | Library
 
@@ -52,19 +55,57 @@ def fit_dataset(
     """
     check_integer("random_state", random_state, 0, 2**32 - 1)
     recipe = recipes.get(recipe)
-    terms, name, fit = _chosen(candidates, data, engine)
-    check_terms(data, len(terms.bind(data.names)))
     if isinstance(recipe, WeakFormRecipe):
+        terms, name, _ = _chosen(candidates, data, engine)
+        check_terms(data, len(terms.bind(data.names)))
         return fit_weak_form(
             data, terms, recipe, name=name, random_state=random_state, engine=engine
         )
-    if fit is not None and fit.recipe == recipe:  # growing the library has made it
-        warn_of_samples(fit.summary, data.names, dropped=True)
-        return fit
-    summary = data_summary(data, standardise=True, engine=engine)
+    data, summary = screened_summary(data, standardise=True, engine=engine)
+    if recipe.noise_correction is not False:
+        data, summary = _within_digits(data, summary, engine)
+    terms, name, fit = _chosen(candidates, data, engine, summary)
+    check_terms(data, len(terms.bind(data.names)))
     check_length(data)
     warn_of_samples(summary, data.names, dropped=True)
+    if fit is not None and fit.recipe == recipe:  # growing the library has made it
+        return fit
     return fit_likelihood(data, terms, recipe, summary, name=name, engine=engine)
+
+
+def _within_digits(
+    data: Dataset, summary: DataSummary, engine: Engine
+) -> tuple[Dataset, DataSummary]:
+    """Thin data whose steps are finer than the digits that they were written with.
+
+    Rounding is noise of its own at each sample only if steps are not much smaller than the grid:
+    below, neighbours are rounded alike.
+    """
+    quantum, dt = summary.quantum, data.mean_dt
+    square = summary.variation * summary.frame.scale**2 * dt  # of an increment, as written
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # On a wide grid, an increment is one width with probability 0.8 deviation / width.
+        crossing = (square / (0.8 * quantum)) ** 2
+        rounded_alone = square - quantum**2 / 6
+        true = np.where(rounded_alone > 0.1 * quantum**2, rounded_alone, crossing)
+        wide = np.where(quantum > 0, quantum**2 / np.minimum(true, crossing), 0.0)
+    every = int(np.ceil(wide.max() / WIDEST_GRID**2))
+    if every <= 1 or data.n_increments < every * FEWEST_INCREMENTS:
+        return data, summary
+    warnings.warn(
+        f"steps of {dt:.3g} are finer than the digits of the samples: a grid of "
+        f"{quantum[np.argmax(wide)]:.3g} is {np.sqrt(wide.max()):.1f} times as wide as a step. "
+        f"Every {every}th sample is fitted; more digits would tell more.",
+        RoundedSamplesWarning,
+        stacklevel=3,
+    )
+    thinned = data.thinned(every)
+    return thinned, replace(
+        data_summary(thinned, standardise=True, engine=engine),
+        stalled=summary.stalled,
+        straight=summary.straight,
+        every=every,
+    )
 
 
 def check_integer(name: str, value: Any, low: int, high: int) -> None:
@@ -74,12 +115,12 @@ def check_integer(name: str, value: Any, low: int, high: int) -> None:
 
 
 def _chosen(
-    candidates: Candidates, data: Dataset, engine: Engine
+    candidates: Candidates, data: Dataset, engine: Engine, summary: DataSummary | None = None
 ) -> tuple[Library, str, Fit | None]:
     """Return the library, what to call it, and a fit of it if there is one already."""
     if isinstance(candidates, str) and candidates == AUTO:
         check_length(data)
-        return grow_library(data, engine=engine)
+        return grow_library(data, summary, engine=engine)
     name = candidates if isinstance(candidates, str) else "formulas"
     return library(candidates), name, None
 
@@ -91,20 +132,29 @@ def fit_likelihood(
     summary: DataSummary,
     *,
     name: str,
+    given: BoolArray | None = None,
     engine: Engine = SERIAL,
 ) -> Fit:
-    """Fit every increment on its own; ``name`` is what to call the library."""
-    basis = library.bind(data.names)
-    found = recover_by_likelihood(data, basis, summary, recipe, engine=engine)
+    """Fit every increment on its own; ``name`` is what to call the library.
+
+    ``given (d + E, K)``: the terms of each field, if they are not to be chosen.
+    """
+    basis = library.bind(data.names, summary.region)
+    found = recover_by_likelihood(data, basis, summary, recipe, engine=engine, given=given)
+    basis = basis.about(found.model.basis.origin)
     field = TensorField("clipped", found.entries, 0.0, frozen(np.ones(data.dimension)))
-    info = described(data, recipe, name)
+    info = described(data, recipe, name) | {
+        TRANSITION: CHAIN if found.model.is_chain else "process"
+    }
+    if found.observation_noise.any():
+        info[OBSERVATION_NOISE] = found.observation_noise.tolist()
     return Fit(
         data,
         summary,
         library,
         recipe,
         Generator(basis, found.drift, field, info, summary.region, found.uncertainty),
-        rows=data.n_increments - summary.repeated,
+        rows=data.n_increments,
         condition=found.condition,
         likelihood=found,
         engine=engine,
@@ -131,6 +181,9 @@ def fit_weak_form(
     warn_of_samples(weak.summary, data.names)
     drift, field = recover_by_weak_form(weak, recipe)
     info = described(data, recipe, name)
+    if recipe.noise_correction:
+        noise = weak.observation_noise * np.outer(weak.frame.scale, weak.frame.scale)
+        info[OBSERVATION_NOISE] = entries_of(noise[None])[0].tolist()
     return Fit(
         data,
         weak.summary,
@@ -151,7 +204,9 @@ class Grown(NamedTuple):
     fit: Fit | None = None
 
 
-def grow_library(data: Dataset, *, engine: Engine = SERIAL) -> Grown:
+def grow_library(
+    data: Dataset, summary: DataSummary | None = None, *, engine: Engine = SERIAL
+) -> Grown:
     """Grow a library until no larger one is preferred.
 
     Each round fits by the sharp recipe and asks whether some field is better off by more than
@@ -165,7 +220,8 @@ def grow_library(data: Dataset, *, engine: Engine = SERIAL) -> Grown:
     'poly3'
     """
     grown = Grown(library(START), START)
-    summary = data_summary(data, standardise=True, engine=engine)
+    if summary is None:
+        data, summary = screened_summary(data, standardise=True, engine=engine)
     for _ in range(MOST_ROUNDS):
         if not _is_affordable(grown.library, data):
             break  # nothing larger can be afforded either, so there is nothing to compare

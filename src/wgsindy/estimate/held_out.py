@@ -10,6 +10,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 from wgsindy.errors import DataError
+from wgsindy.estimate.predictions import Predictor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 from wgsindy.passes.summary import data_summary
@@ -29,24 +30,23 @@ class LikelihoodSum:
 
 @dataclass(frozen=True)
 class LikelihoodPass(SumPass[LikelihoodSum]):
-    """Sum log N(dX; b dt, a dt) over the steps, with b and a at the state where a step begins."""
+    """Sum log N(e; 0, S) over the steps: e the error of a prediction, S its covariance."""
 
-    generator: Generator
+    predictor: Predictor
     units: FloatArray  # (d,) root mean squared increments over time
 
     def empty(self) -> LikelihoodSum:
         return LikelihoodSum(0, 0.0)
 
     def add(self, total: LikelihoodSum, chunk: Chunk) -> LikelihoodSum:
+        found = self.predictor(chunk)
         size = self.units * np.sqrt(chunk.dt)[:, None]  # of an increment, (n, d)
-        drift = self.generator.drift(chunk.states) * chunk.dt[:, None]
-        tensor = self.generator.diffusion(chunk.states) / np.outer(self.units, self.units)
-        values, vectors = np.linalg.eigh(tensor)
+        values, vectors = np.linalg.eigh(found.covariance / (size[:, :, None] * size[:, None]))
         values = np.maximum(values, VARIANCE_FLOOR)
-        along = np.einsum("npk,np->nk", vectors, (chunk.increments - drift) / size)
+        along = np.einsum("npk,np->nk", vectors, found.error / size)
         log_density = -0.5 * np.sum(along**2 / values + np.log(2 * np.pi * values), axis=1)
         total.total += float(np.sum(log_density - np.log(size).sum(axis=1)))
-        total.steps += len(chunk.dt)
+        total.steps += len(size)
         return total
 
 
@@ -73,6 +73,7 @@ def log_likelihood(generator: Generator, data: Dataset, *, engine: Engine = SERI
         raise DataError(
             f"the generator is one of {list(generator.names)}, the data have {list(data.names)}."
         )
-    units = np.sqrt(data_summary(data, standardise=False, engine=engine).variation)
-    found = reduce(LikelihoodPass(generator, units), data, engine=engine)
+    summary = data_summary(data, standardise=False, engine=engine)
+    step = LikelihoodPass(Predictor.of(generator, summary), np.sqrt(summary.variation))
+    found = reduce(step, data, engine=engine)
     return found.total / found.steps

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wgsindy.estimate.rival_libraries import RivalLibrary
 
 FEWEST_INCREMENTS = 50
-Info = dict[str, str | int]
+Info = dict[str, str | int | list[float]]
 
 
 def check_terms(data: Dataset, terms: int) -> None:

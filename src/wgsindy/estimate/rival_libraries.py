@@ -18,14 +18,15 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import LibraryError
 from wgsindy.estimate.likelihood.evidence import Problem, search
-from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Sums
-from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, chunk_size
+from wgsindy.estimate.likelihood.noisy_samples import filtered
+from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, NormalPass
+from wgsindy.estimate.likelihood.reweighting import Runner, chunk_size
+from wgsindy.estimate.likelihood.stages import LikelihoodEstimate
 from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.estimate.result import Fit
 from wgsindy.model import tensor
 from wgsindy.model.linear_form import field_names
-from wgsindy.passes.engine import reduce
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import LikelihoodRecipe
 from wgsindy.terms.basis import Basis
@@ -93,16 +94,21 @@ class Comparison:
         for name, terms in self._candidates():
             larger = library([*self.basis.terms, *terms])
             try:
-                log_evidence, chosen = self._preference(larger.bind(self.basis.names))
+                log_evidence, chosen = self._preference(self._bound(larger))
             except LibraryError:
                 yield None
             else:
                 yield RivalLibrary(name, larger, log_evidence, chosen, name.startswith(DEGREE))
 
+    def _bound(self, larger: Library) -> Basis:
+        return larger.bind(self.basis.names).about(self.basis.origin)
+
     def _candidates(self) -> Iterator[tuple[str, list[str]]]:
         """Name further terms that are worth a try."""
         names, degree = self.basis.names, int(self.basis.degrees.max(initial=0))
-        positive = [name for name, low in zip(names, self.fit.summary.low, strict=True) if low >= 0]
+        # Of a coordinate that is measured from amid its values there is no root.
+        lows = zip(names, self.fit.summary.low, self.basis.origin, strict=True)
+        positive = [name for name, low, origin in lows if low >= 0 and not origin]
         roots = [f"sqrt({name})" for name in positive]
         roots += [f"sqrt({a}*{b})" for k, a in enumerate(positive) for b in positive[k + 1 :]]
         proposals = {
@@ -121,8 +127,8 @@ class Comparison:
         model = self._model_in(work, larger)
         joint = self._joint
         known = joint is not None and set(larger.terms) <= set(joint.terms)
-        sums = joint.of(larger) if joint is not None and known else self._sums(larger)
-        equations = NormalEquations(sums, work.from_physical)
+        equations = joint.of(larger) if joint is not None and known else self._equations(larger)
+        equations = replace(equations, change=work.from_physical)
         costs = TermSelection(
             larger, Extrapolation(larger, self.fit.summary), self.recipe, None
         ).costs
@@ -138,7 +144,7 @@ class Comparison:
             worth = free.gain - free.best @ costs - (bound.gain - bound.best @ costs[own])
             if worth > 0:
                 log_evidence = max(log_evidence, float(worth))
-                chosen[name] = tuple(np.array(larger.terms)[free.best].tolist())
+                chosen[name] = tuple(np.array(larger.formulas)[free.best].tolist())
         return log_evidence, chosen
 
     @cached_property
@@ -154,7 +160,7 @@ class Comparison:
             return None
         union = library([term for one in libraries for term in one.bind(names).terms])
         try:
-            return _Joint(union.bind(names).terms, self._sums(union.bind(names)))
+            return _Joint(union.bind(names).terms, self._equations(self._bound(union)))
         except LibraryError:
             return None
 
@@ -162,10 +168,13 @@ class Comparison:
         """Return the terms in which sums are accurate: monomials about the middle of the data."""
         return _HalfFramed.of(larger, self.fit.summary) if larger.monomials.is_closed else larger
 
-    def _sums(self, larger: Basis) -> Sums:
-        step = NormalPass(self._model_in(self._work(larger), larger))
+    def _equations(self, larger: Basis) -> NormalEquations:
+        model = self._model_in(self._work(larger), larger)
         size = chunk_size(len(larger.names), len(larger))
-        return reduce(step, self.fit.data, engine=self.fit.engine, chunk_size=size)
+        run = Runner(self.fit.data, self.fit.engine, size)
+        if model.observation_noise.any():  # the filter of a large library is slow: a pilot will do
+            return filtered(model, run.on_pilot()).equations(model)
+        return NormalEquations.of(run(NormalPass(model)), model.basis.from_physical)
 
     def _model_in(self, work: Basis, larger: Basis) -> WorkingModel:
         """Return the last working model, expressed in more terms."""
@@ -192,7 +201,7 @@ class Comparison:
                 yield name, equations.component(model.drift, p)
         for e, (p, q) in enumerate(tensor.pairs(len(noiseless))):
             if not (noiseless[p] or noiseless[q]):
-                yield entries[e], equations.entries[e]
+                yield entries[e], equations.entry(model.entries, e)
 
 
 @dataclass(frozen=True)
@@ -200,18 +209,20 @@ class _Joint:
     """Normal equations of many terms."""
 
     terms: tuple[str, ...]
-    sums: Sums
+    whole: NormalEquations
 
-    def of(self, smaller: Basis) -> Sums:
+    def of(self, smaller: Basis) -> NormalEquations:
         """Return those of some of the terms."""
         rows = [self.terms.index(term) for term in smaller.terms]
-        sums = self.sums
+        whole, coupling = self.whole, self.whole.coupling
         return replace(
-            sums,
-            drift_gram=sums.drift_gram[:, rows][:, :, rows],
-            drift_cross=sums.drift_cross[:, rows],
-            entry_gram=sums.entry_gram[:, rows][:, :, rows],
-            entry_cross=sums.entry_cross[:, rows],
+            whole,
+            drift_gram=whole.drift_gram[:, rows][:, :, rows],
+            drift_cross=whole.drift_cross[:, rows],
+            entry_gram=whole.entry_gram[:, rows][:, :, rows],
+            entry_cross=whole.entry_cross[:, rows],
+            coupling=coupling
+            and Coupling(coupling.gram[:, rows][..., rows], coupling.cross[:, rows]),
         )
 
 
@@ -220,24 +231,24 @@ class _HalfFramed(Basis):
 
     @classmethod
     def of(cls, basis: Basis, summary: DataSummary) -> _HalfFramed:
-        return cls(basis.names, basis.monomials, basis.others, summary.region)
+        return cls(basis.names, basis.monomials, basis.others, summary.region, basis.origin)
 
     @cached_property
-    def _parts(self) -> tuple[Basis, Basis]:
+    def parts(self) -> tuple[Basis, Basis]:
         none = Monomials(np.empty((0, len(self.names)), dtype=np.int64))
         return (
-            Basis(self.names, self.monomials, (), self.frame),
-            Basis(self.names, none, self.others),
+            Basis(self.names, self.monomials, (), self.frame, self.origin),
+            Basis(self.names, none, self.others, origin=self.origin),
         )
 
     def values(self, x: FloatArray) -> FloatArray:
-        return np.concatenate([part.values(x).T for part in self._parts]).T
+        return np.concatenate([part.values(x).T for part in self.parts]).T
 
     def gradients(self, x: FloatArray) -> FloatArray:
-        return np.concatenate([part.gradients(x) for part in self._parts], axis=1)
+        return np.concatenate([part.gradients(x) for part in self.parts], axis=1)
 
     def hessians(self, x: FloatArray) -> FloatArray:
-        return np.concatenate([part.hessians(x) for part in self._parts], axis=1)
+        return np.concatenate([part.hessians(x) for part in self.parts], axis=1)
 
     @cached_property
     def to_physical(self) -> FloatArray:
@@ -247,7 +258,7 @@ class _HalfFramed(Basis):
     def from_physical(self) -> FloatArray:
         change = np.eye(len(self))
         count = len(self.monomials)
-        change[:count, :count] = self._parts[0].from_physical
+        change[:count, :count] = self.parts[0].from_physical
         return change
 
 

@@ -5,7 +5,7 @@
     formats (what a file holds) -> Table
     columns (what each column is) -> cleaning (order, gaps, doubts) -> Trajectories
 
-``stream`` leaves the data where they are and takes them as they are::
+``stream`` leaves the data where they are and takes all complete rows as they are::
 
     streaming (a LazyTable: first rows, and sources of all rows) -> columns -> Stream
 

@@ -11,9 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from wgsindy.data.dataset import Dataset
+from wgsindy.data.resolution import resolution_of
+from wgsindy.data.screening import screened
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.errors import DataError, WgsindyWarning
+from wgsindy.errors import DataError, MissingValuesWarning, WgsindyWarning
 from wgsindy.files.cleaning.gaps import without_gaps
 from wgsindy.files.cleaning.order import ordered
 from wgsindy.files.cleaning.raw_trajectories import (
@@ -26,7 +30,7 @@ from wgsindy.files.cleaning.suspicious import inspect
 from wgsindy.files.columns.roles import as_list, find_roles, note_roles, state_names
 from wgsindy.files.columns.times import Clock, checked_dt, checked_unit, with_joined_date
 from wgsindy.files.formats.loading import paths_of, tables_of
-from wgsindy.files.notes import Note, Reading, warn_of
+from wgsindy.files.notes import KIND_OF, Note, Reading, warn_of
 from wgsindy.files.table import require_columns, widened
 
 if TYPE_CHECKING:
@@ -87,7 +91,7 @@ def read(
 
     Warns
     -----
-    ReadingWarning and its kinds, OutlierWarning, RepeatedSamplesWarning
+    ReadingWarning and its kinds, OutlierWarning, RepeatedSamplesWarning, InterpolatedSamplesWarning
         One for each finding in ``notes`` that changes or may spoil the data.
 
     Examples
@@ -117,9 +121,11 @@ def read(
     coordinates, logged = state_names(first, states_kept, names, as_list(log, "log") or (), notes)
     note_roles(roles, states_kept, notes)
     raw = without_gaps(ordered(raw, notes), gap, notes)
-    raw = as_logarithms(raw, logged, coordinates)
-    inspect(raw, coordinates, notes)
-    data = _trajectories(raw, dt, coordinates)
+    data = _screened(_trajectories(raw, dt, coordinates), notes)
+    labels = [one.label for one in raw] if len(raw) == len(data) else None
+    inspect(as_logarithms(_complete(data, labels), logged, coordinates), coordinates, notes)
+    for name in (coordinates[k] for k in logged):
+        data = data.replaced(name, name, np.log)
     warn_of(notes, stacklevel=2)
     return Reading(data, tuple(notes))
 
@@ -129,9 +135,29 @@ def _trajectories(
 ) -> Trajectories:
     states = [trajectory.states for trajectory in raw]
     times = [trajectory.times for trajectory in raw if trajectory.times is not None]
-    if times:
-        return Trajectories(states, times=times, names=names)
-    return Trajectories(states, dt, names=names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingValuesWarning)  # there is a note already
+        if times:
+            return Trajectories(states, times=times, names=names)
+        return Trajectories(states, dt, names=names)
+
+
+def _complete(data: Trajectories, labels: Sequence[str] | None) -> list[RawTrajectory]:
+    """Return the rows that are left, to be looked at."""
+    return [
+        RawTrajectory(
+            labels[k] if labels else f"trajectory {k}", np.append(0.0, data.steps(k).cumsum()), path
+        )
+        for k, path in enumerate(data)
+    ]
+
+
+def _screened(data: Trajectories, notes: list[Note]) -> Trajectories:
+    """Leave out what nobody measured, before a logarithm hides it."""
+    found = screened(data, resolution_of(data))
+    notes += [Note(KIND_OF[kind], count, sentence) for kind, count, sentence in found.findings]
+    assert isinstance(found.data, Trajectories)
+    return found.data
 
 
 def open_data(sources: Any, *, stream: bool | None = None, **asked: Any) -> Reading[Dataset]:

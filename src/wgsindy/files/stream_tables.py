@@ -35,10 +35,10 @@ def stream(
 ) -> Stream:
     """Describe trajectories that stay where they are; a fit reads them block by block.
 
-    Memory does not grow with the number of samples. Nothing is corrected, as :func:`wgsindy.read`
-    would: rows must be in order, trajectory after trajectory, and every value must be there. Times
-    are used as they are; steps between timestamps, or counts since 1970, are in seconds. All is
-    read once to be checked.
+    Memory does not grow with the number of samples. Rows must be in order, trajectory after
+    trajectory; those that lack a value are left out, and nothing else is corrected, as
+    :func:`wgsindy.read` would. Times are used as they are; steps between timestamps, or counts
+    since 1970, are in seconds. All is read once to be checked.
 
     Parameters
     ----------
@@ -57,8 +57,7 @@ def stream(
     Raises
     ------
     DataError
-        If a file cannot be read, a value is missing, times do not increase, or a trajectory is in
-        several places.
+        If a file cannot be read, times do not increase, or a trajectory is in several places.
     NotEnoughDataError
         If no two samples follow each other.
 

@@ -136,10 +136,11 @@ class Change:
         """
         if self.new not in generator.names:
             raise DataError(f"{self.text!r} does not fit the states {list(generator.names)}.")
-        drift = linear_fields(generator.basis, generator.drift_coefficients)
-        tensors = tensor_fields(generator.basis, generator.tensor_field)
+        basis = generator.basis.relative()
+        drift = linear_fields(basis, generator.drift_coefficients)
+        tensors = tensor_fields(basis, generator.tensor_field)
         written, (moving, entries) = _in_same_terms(drift, tensors)
-        ito = _ItoMap.back(self, written, generator.names)
+        ito = _ItoMap.back(self, written, generator.basis)
         sure = generator.uncertainty
         form: TensorForm = "entries" if generator.tensor_field.form == "entries" else "clipped"
         field = TensorField(
@@ -168,15 +169,23 @@ class _ItoMap:
     bend: FloatArray  # (K, L): each fitted term times g'' / 2
 
     @classmethod
-    def back(cls, change: Change, terms: Sequence[str], names: tuple[str, ...]) -> _ItoMap:
+    def back(cls, change: Change, terms: Sequence[str], fitted_basis: Basis) -> _ItoMap:
+        """Map ``terms`` in the distances of the fitted states from the origin of their basis."""
         import sympy
 
-        h = change.formula.to_sympy()
-        old, new = (sympy.Symbol(name, real=True) for name in (change.old, change.new))
+        h, names = change.formula.to_sympy(), fitted_basis.names
+        old = sympy.Symbol(change.old, real=True)
+        inside = {}
+        for name, place in zip(names, fitted_basis.origin.tolist(), strict=True):
+            symbol = sympy.Symbol(name, real=True)
+            value = h if name == change.new else symbol
+            # Multiplied out, a distance from far away would be a difference of large numbers.
+            inside[symbol] = sympy.UnevaluatedExpr(value - place) if place else value
         slope = sympy.simplify(1 / sympy.diff(h, old))
         bend = sympy.simplify(-sympy.diff(h, old, 2) * slope**3 / 2)
         factors: list[sympy.Expr] = [sympy.Integer(1), slope, sympy.expand(slope**2), bend]
-        fitted = [Expression.parse(term, names).to_sympy().subs(new, h) for term in terms]
+        parsed = [Expression.parse(term, names).to_sympy() for term in terms]
+        fitted = [term.subs(inside, simultaneous=True) for term in parsed]
         before = tuple(change.old if name == change.new else name for name in names)
         products = [factor * term for factor in factors for term in fitted]
         basis, rows = split_sympy(products, before)

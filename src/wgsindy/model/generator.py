@@ -7,7 +7,7 @@ L f = b . grad f + (1/2) a : Hess f. States ``(n, d)``, drift ``(n, d)``, tensor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -159,12 +159,14 @@ class Generator:
         return readouts.rotation(self.drift_jacobian(points))
 
     def antisymmetric_drift(self, points: ArrayLike) -> FloatArray:
-        """Field anti(J)(x) x ``(n, d)``: the rotating part of the drift, to first order."""
-        return readouts.antisymmetric_drift(self._points(points), self.drift_jacobian(points))
+        """Field anti(J)(x) (x - origin) ``(n, d)``: the rotating drift, to first order."""
+        x = self._points(points)
+        return readouts.antisymmetric_drift(x - self.basis.origin, self.drift_jacobian(x))
 
     def diffusion_divergence(self, points: ArrayLike) -> FloatArray:
         """sum_q d a_pq / d x_q ``(n, d)``, by central differences."""
-        return readouts.divergence(self.diffusion, self._points(points))
+        moved = self.relative()
+        return readouts.divergence(moved.diffusion, self._points(points) - self.basis.origin)
 
     def current_velocity(self, points: ArrayLike, density: LogDensity) -> FloatArray:
         """Velocity of the stationary current ``(n, d)``; zero for a reversible process.
@@ -175,6 +177,12 @@ class Generator:
         return readouts.current_velocity(
             self.drift(x), self.diffusion(x), self.diffusion_divergence(x), density.slope(x)
         )
+
+    def relative(self) -> Generator:
+        """Return the process of ``x - origin``; another one only where data are far from zero."""
+        seen = self.region
+        region = None if seen is None else Frame(seen.centre - self.basis.origin, seen.scale)
+        return replace(self, basis=self.basis.relative(), region=region)
 
     def _needs_plane(self, what: str, instead: str) -> None:
         if self.dimension != 2:

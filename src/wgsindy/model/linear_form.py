@@ -6,6 +6,7 @@ factor. Here both become plain sums of terms in the physical states: a :class:`L
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -32,10 +33,12 @@ class LinearForm:
     names: tuple[str, ...]
     terms: tuple[str, ...]
     coefficients: FloatArray
+    origin: FloatArray  # (d,) from where the terms measure the states
 
     def contributions(self, region: Frame) -> FloatArray:
         """Size of each term of each field on the data, ``(F, K)``: up to two deviations out."""
-        points = np.abs(region.centre) + np.outer([0.0, 1.0, 2.0], region.scale)
+        points = np.abs(region.centre - self.origin) + np.outer([0.0, 1.0, 2.0], region.scale)
+        points += self.origin
         values = [Expression.parse(term, self.names).value(points) for term in self.terms]
         return np.abs(self.coefficients) * np.abs(values).max(axis=1)
 
@@ -56,9 +59,13 @@ class LinearForm:
         """Return every field as a SymPy sum, coefficients as they are."""
         import sympy
 
+        def product(number: float, term: Any) -> Any:
+            # SymPy would make 2*x - 1000000 of 2*(x - 500000), a small difference of large numbers.
+            return sympy.Mul(number, term, evaluate=not term.is_Add)
+
         terms = self.sympy_terms()
         return [
-            sympy.Add(*(float(c) * t for c, t in zip(row, terms, strict=True) if c != 0))
+            sympy.Add(*(product(float(c), t) for c, t in zip(row, terms, strict=True) if c != 0))
             for row in self.coefficients
         ]
 
@@ -80,7 +87,7 @@ def join_terms(
     """
     text = ""
     for position, (value, term) in enumerate(terms):
-        name = f"({term})" if " + " in term else term
+        name = f"({term})" if _is_sum(term) else term
         number = rounded(abs(value), digits)
         if errors is not None:
             number = f"({number} ± {rounded(errors[position], 2)})"
@@ -90,9 +97,15 @@ def join_terms(
     return text or "0"
 
 
+def _is_sum(term: str) -> bool:
+    root = ast.parse(term, mode="eval").body
+    return isinstance(root, ast.BinOp) and isinstance(root.op, ast.Add | ast.Sub)
+
+
 def linear_fields(basis: Basis, coefficients: FloatArray) -> LinearForm:
     """Express fields ``coefficients (F, K)`` of a basis in the physical states, exactly."""
-    return LinearForm(basis.names, basis.terms, coefficients @ basis.to_physical)
+    physical = coefficients @ basis.to_physical
+    return LinearForm(basis.names, basis.formulas, physical, basis.origin)
 
 
 def tensor_fields(basis: Basis, a: TensorField) -> LinearForm:
@@ -122,7 +135,7 @@ def _polynomial_products(basis: Basis, products: FloatArray) -> LinearForm:
     index = basis.monomials.product_index(wide).ravel()
     for row, product in zip(coefficients, products, strict=True):
         np.add.at(row, index, product.ravel())
-    return linear_fields(Basis(basis.names, wide, frame=basis.frame), coefficients)
+    return linear_fields(Basis(basis.names, wide, (), basis.frame, basis.origin), coefficients)
 
 
 def _symbolic_products(basis: Basis, products: FloatArray) -> LinearForm:
@@ -143,9 +156,9 @@ def _symbolic_products(basis: Basis, products: FloatArray) -> LinearForm:
             row[term] = row.get(term, 0.0) + float(product[k, m])
         rows.append(row)
     found = list(dict.fromkeys(term for row in rows for term in row)) or [sympy.Integer(1)]
-    names = tuple(Expression.from_sympy(term, basis.names).text for term in found)
+    formulas = [Expression.from_sympy(term, basis.names).about(basis.origin) for term in found]
     coefficients = np.array([[row.get(term, 0.0) for term in found] for row in rows])
-    return LinearForm(basis.names, names, coefficients)
+    return LinearForm(basis.names, tuple(f.text for f in formulas), coefficients, basis.origin)
 
 
 def _shrunk_entries(coefficients: FloatArray, weight: float, units: FloatArray) -> FloatArray:

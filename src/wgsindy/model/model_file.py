@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from wgsindy.model.generator import Generator
 
 FORMAT = "wgsindy-generator"
-VERSION = 1
+VERSION = 2
+PLAIN = 1  # version of files without an origin, which the first release reads too
 
 
 class Content(NamedTuple):
@@ -43,10 +44,11 @@ def encode(generator: Generator) -> dict[str, Any]:
     bars = generator.uncertainty
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if basis.origin.any() else PLAIN,
         "names": list(basis.names),
         "terms": list(basis.terms),
         "frame": _frame_dict(basis.frame),
+        **({"origin": basis.origin.tolist()} if basis.origin.any() else {}),
         "region": None if region is None else _frame_dict(region),
         "drift": generator.drift_coefficients.tolist(),
         "tensor": {
@@ -79,10 +81,10 @@ def decode(content: Any) -> Content:
     """
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ModelFileError(f"this is not a {FORMAT} file: its format field differs.")
-    if content.get("version") != VERSION:
+    if content.get("version") not in (PLAIN, VERSION):
         raise ModelFileError(
             f"this model file has version {content.get('version')!r}; this release reads "
-            f"version {VERSION}."
+            f"versions up to {VERSION}."
         )
     try:
         return _decode(content)
@@ -92,12 +94,14 @@ def decode(content: Any) -> Content:
 
 def _decode(content: dict[str, Any]) -> Content:
     names = tuple(content["names"])
-    basis = basis_of([Expression.parse(text, names) for text in content["terms"]], names)
-    if list(basis.terms) != list(content["terms"]):
+    terms = [Expression.parse(text, names) for text in content["terms"]]
+    basis = basis_of(terms, names)
+    if [term.text for term in basis.expressions] != [term.text for term in terms]:
         raise ModelFileError("its terms are not in the order in which they were written")
     d, k = len(names), len(basis)
+    origin = np.zeros(d) if content["version"] == PLAIN else _array(content["origin"], (d,))
     return Content(
-        basis.in_frame(_frame_of(content["frame"], d)),
+        basis.about(origin).in_frame(_frame_of(content["frame"], d)),
         _array(content["drift"], (d, k)),
         _field_of(content["tensor"], d, k),
         dict(content["info"]),

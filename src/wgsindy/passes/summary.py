@@ -1,10 +1,10 @@
-"""A first look at the samples: mean, spread, covariance, increments, and warnings about them."""
+"""A first look at the samples: mean, spread, increments, digits, and what nobody measured."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,17 +12,21 @@ from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
 from wgsindy.data.chunk import Chunk, Spans
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
+from wgsindy.data.resolution import LENGTH, SEGMENTS, Resolution
+from wgsindy.data.screening import screened
 from wgsindy.errors import (
     DataError,
     NotEnoughDataError,
     OutlierWarning,
     RepeatedSamplesWarning,
 )
-from wgsindy.passes.engine import SERIAL, Engine, SumPass, merged_by, reduce
+from wgsindy.passes.engine import SERIAL, Engine, PassPair, SumPass, merged_by, reduce
+from wgsindy.passes.segments import SegmentPass
 
 # The largest of a million Gaussian increments is 5 typical ones, of a strongly state-dependent
 # diffusion 10; a single wrong sample among many thousands stands out by more.
 OUTLIER_RATIO = 20.0
+PROBED = 4  # one in so many of the states at which digits are looked at
 
 
 @dataclass
@@ -42,6 +46,7 @@ class Moments:
     second: FloatArray  # (d, d) sum of (x - origin)(x - origin)'
     by_trajectory: FloatArray  # (R, d) sum of x - origin of each trajectory
     variation: FloatArray  # (d,) sum of squared increments
+    longest: float = field(metadata=merged_by(max))  # step
     # (d,) largest squared increment over its step
     largest: FloatArray = field(metadata=merged_by(np.maximum))
 
@@ -68,6 +73,7 @@ class MomentPass(SumPass[Moments]):
             second=np.zeros((d, d)),
             by_trajectory=np.zeros((self.n_trajectories, d)),
             variation=np.zeros(d),
+            longest=0.0,
             largest=np.zeros(d),
         )
 
@@ -90,6 +96,7 @@ class MomentPass(SumPass[Moments]):
         total.second += x @ x.T
         Spans.of(chunk.trajectory).add_to(total.by_trajectory, x)
         total.variation += square.sum(axis=1)
+        total.longest = max(total.longest, float(chunk.dt.max()))
         np.maximum(total.largest, (square / chunk.dt).max(axis=1), out=total.largest)
         return total
 
@@ -102,15 +109,27 @@ class DataSummary:
     region: Frame  # mean and spread of the states
     covariance: FloatArray  # (d, d) of the states, in units of the frame
     variation: FloatArray  # (d,) sum of squared increments over time, in units of the frame
+    count: int  # increments
     rank: IntArray  # (R,) place of each trajectory when they are sorted by mean position
-    repeated: int  # samples that repeat the one before them
+    repeated: int  # samples that repeat the one before them, and are data
+    resolution: Resolution
     worst: FloatArray  # (d,) largest increment over the typical one
     low: FloatArray  # (d,) smallest state from which an increment starts
     high: FloatArray  # (d,) largest one
+    longest_step: float
+    probe: FloatArray  # (m, d) some states, the same however the data are stored
+    stalled: int = 0  # samples left out of these data, since they repeat the one before them
+    straight: int = 0  # samples left out of these data, since they were interpolated
+    every: int = 1  # which of the samples these are, where steps were too fine for the digits
+
+    @property
+    def quantum(self) -> FloatArray:
+        """Width of the grid that the numbers of each coordinate lie on, 0 if none, ``(d,)``."""
+        return self.resolution.quantum
 
 
 def data_summary(data: Dataset, *, standardise: bool, engine: Engine = SERIAL) -> DataSummary:
-    """Measure mean, spread, covariance and increments of the samples.
+    """Measure mean, spread, covariance, increments and digits of the samples.
 
     Raises
     ------
@@ -119,7 +138,10 @@ def data_summary(data: Dataset, *, standardise: bool, engine: Engine = SERIAL) -
     """
     step = MomentPass(data)
     with np.errstate(over="ignore", invalid="ignore"):
-        moments = reduce(step, data, engine=engine)
+        sample = SegmentPass.evenly(data, SEGMENTS, LENGTH)
+        moments, segments = reduce(PassPair(step, sample), data, engine=engine)
+        sampled = sorted(segments, key=lambda chunk: chunk.start)
+    resolution = Resolution.of(sampled)
     mean = moments.first / moments.count
     with np.errstate(over="ignore", invalid="ignore"):
         covariance = moments.second - moments.count * np.outer(mean, mean)
@@ -137,12 +159,36 @@ def data_summary(data: Dataset, *, standardise: bool, engine: Engine = SERIAL) -
         region=region,
         covariance=covariance / np.outer(frame.scale, frame.scale),
         variation=rate / frame.scale**2,
+        count=moments.count,
         rank=rank,
         repeated=moments.repeated,
+        resolution=resolution,
         worst=np.sqrt(moments.largest / rate),
         low=moments.low,
         high=moments.high,
+        longest_step=moments.longest,
+        probe=frozen(np.concatenate([chunk.states for chunk in sampled])[::PROBED]),
     )
+
+
+def screened_summary(
+    data: Dataset, *, standardise: bool, engine: Engine = SERIAL
+) -> tuple[Dataset, DataSummary]:
+    """Leave out stalls and straight pieces, warn of them, and summarise what is left.
+
+    Raises
+    ------
+    DataError
+        If a coordinate never changes: it has no dynamics to recover.
+    """
+    summary = data_summary(data, standardise=standardise, engine=engine)
+    found = screened(data, summary.resolution)
+    for kind, _, sentence in found.findings:
+        warnings.warn(sentence, kind, stacklevel=3)
+    if found.data is data:
+        return data, summary
+    left = data_summary(found.data, standardise=standardise, engine=engine)
+    return found.data, replace(left, stalled=found.stalled, straight=found.straight)
 
 
 def _refuse_degenerate(data: Dataset, moments: Moments, spread: FloatArray) -> None:
@@ -166,17 +212,12 @@ def _refuse_degenerate(data: Dataset, moments: Moments, spread: FloatArray) -> N
 
 
 def warn_of_samples(summary: DataSummary, names: Sequence[str], *, dropped: bool = False) -> None:
-    """Warn of repeated samples and of outliers, which both bias the tensor."""
-    consequence = (
-        "they are left out of the fit."
-        if dropped
-        else "they count as steps without noise and pull the tensor down. Drop them if they are "
-        "not real."
-    )
-    if summary.repeated:
+    """Warn of repeated samples, unless stalls were ``dropped``, and of outliers."""
+    if summary.repeated and not dropped and not summary.resolution.discrete.all():
         warnings.warn(
             f"{summary.repeated} samples repeat the one before them exactly (a stalled sensor, "
-            f"padding or a state stuck at a limit); {consequence}",
+            "padding or a state stuck at a limit); they count as steps without noise and pull the "
+            "tensor down. Drop them if they are not real.",
             RepeatedSamplesWarning,
             stacklevel=3,
         )

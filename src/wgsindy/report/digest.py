@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -11,6 +12,8 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
+from wgsindy.model.display.numbers import typographic
+from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SumPass, merged_by, reduce
 from wgsindy.passes.segments import SegmentPass, joined
 
@@ -40,11 +43,7 @@ class Digest:
     low: FloatArray  # (d,) smallest of all states
     high: FloatArray  # (d,) largest of all states
     steps: tuple[float, float]  # shortest and longest of all
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the coordinates."""
-        return self.whole.names
+    names: tuple[str, ...]  # of the coordinates
 
     @property
     def dimension(self) -> int:
@@ -79,7 +78,27 @@ def digest(data: Dataset | Digest) -> Digest:
     few = in_memory or data.n_increments <= MOST
     states = segments.states if few else found.states()
     steps = found.shortest, found.longest
-    return Digest(data, states, segments, found.low, found.high, steps)
+    return Digest(data, states, segments, found.low, found.high, steps, data.names)
+
+
+def relative(generator: Generator, data: Digest) -> tuple[Generator, Digest]:
+    """Measure states from where the terms of a generator are, and name them after it.
+
+    What is drawn far from zero would have ticks that differ in their last digits only.
+    """
+    origin, segments = generator.basis.origin, data.segments
+    for name, place in zip(segments.names, origin.tolist(), strict=True):
+        if place:
+            segments = segments.replaced(name, name, partial(np.add, -place))
+    shown = replace(
+        data,
+        states=data.states - origin,
+        segments=segments,
+        low=data.low - origin,
+        high=data.high - origin,
+        names=tuple(map(typographic, generator.basis.coordinates)),
+    )
+    return generator.relative(), shown
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from math import isnan
@@ -30,7 +30,7 @@ from wgsindy.model.generator import Generator
 from wgsindy.report import page_text
 from wgsindy.report.checks.residuals import Moment, residuals
 from wgsindy.report.checks.simulation import check_by_simulation
-from wgsindy.report.digest import Digest, digest
+from wgsindy.report.digest import Digest, digest, relative
 from wgsindy.report.facts_table import measured
 from wgsindy.report.page_text import Origin, capitalised
 from wgsindy.report.pictures.coverage import coverage_pictures
@@ -127,10 +127,11 @@ def render(
 ) -> str:
     """Compute everything and fill the template."""
     weak, unit = weak_fields(diagnostics.findings), origin.time_unit
-    flow, fields = flow_pictures(generator, data, weak, unit), field_pictures(generator, data, weak)
-    coverage = coverage_pictures(generator, data)
-    left = residual_sections(generator, data, diagnostics)
-    simulated = simulation_section(generator, data, random_state, unit)
+    shown, seen = relative(generator, data)
+    flow, fields = flow_pictures(shown, seen, weak, unit), field_pictures(shown, seen, weak)
+    coverage = coverage_pictures(shown, seen)
+    left = residual_sections(shown, seen, diagnostics)
+    simulated = simulation_section(shown, seen, random_state, unit)
     drawn = [*flow, *fields, *coverage, *simulated.pictures]
     drawn += [picture for section in left for picture in section.pictures]
     return (
@@ -150,7 +151,7 @@ def render(
             small_coefficients=coefficient_rows(generator, unwritten(generator)),
             averaged=generator.uncertainty is not None,
             measured=measured(diagnostics, generator.names, len(data.whole)),
-            data_facts=page_text.data_facts(data, unit),
+            data_facts=page_text.data_facts(seen, unit),
             fit_facts=page_text.fit_facts(generator, diagnostics),
             flow=flow,
             fields=fields,
@@ -191,9 +192,10 @@ def residual_sections(
 ) -> list[ResidualSection]:
     """Residuals of every coordinate, as numbers and as pictures."""
     found = residuals(generator, data.segments, diagnostics, share=data.share)
+    found = replace(found, names=data.names)
     memory = found.autocorrelation()
     sections = []
-    for p, name in enumerate(data.names):
+    for p, name in enumerate(generator.names):
         if len(found.of(p)) < 2:
             sections.append(ResidualSection(name, [], []))
             continue
@@ -208,6 +210,7 @@ def simulation_section(
     """Simulate; equations that cannot be simulated are a finding, not an error of the report."""
     try:
         check = check_by_simulation(generator, data.segments, random_state)
+        check = replace(check, names=data.names)
     except WgsindyError as error:
         return SimulationSection([], failure=page_text.capitalised(str(error), data.names))
     pictures = [

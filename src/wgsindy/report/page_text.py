@@ -103,7 +103,7 @@ def data_facts(shown: Digest, unit: str) -> list[Fact]:
         ),
         Fact("Observed time", f"{data.total_time:.6g}{after}"),
     ]
-    for name, least, most in zip(data.names, shown.low, shown.high, strict=True):
+    for name, least, most in zip(shown.names, shown.low, shown.high, strict=True):
         facts.append(Fact(f"Range of {name}", typographic(f"{least:.4g} to {most:.4g}")))
     return facts
 

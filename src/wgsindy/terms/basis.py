@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
 from wgsindy.data.frame import Frame
 from wgsindy.errors import LibraryError
 from wgsindy.terms.expression import Expression
@@ -16,6 +16,8 @@ from wgsindy.terms.monomials import Monomials, monomial_name
 
 if TYPE_CHECKING:
     import sympy
+
+CLOSED = 1e-9  # of a derivative may lie outside of the span, by rounding
 
 
 class Basis:
@@ -25,12 +27,16 @@ class Basis:
     basis may be evaluated in standardised coordinates (:meth:`in_frame`) and its coefficients
     mapped back exactly (:attr:`to_physical`).
 
+    Physical terms are functions of ``x - origin``, which is ``x`` unless data are far from zero
+    (:mod:`wgsindy.terms.origin`).
+
     Parameters
     ----------
     names : state names
     monomials : the polynomial terms
     others : formulas that are not monomials
-    frame : where the terms are evaluated; the identity unless given
+    frame : where the terms are evaluated; that of ``x - origin`` unless given
+    origin : ``(d,)``; zero unless given
     """
 
     def __init__(
@@ -39,17 +45,33 @@ class Basis:
         monomials: Monomials,
         others: Sequence[Expression] = (),
         frame: Frame | None = None,
+        origin: FloatArray | None = None,
     ) -> None:
         self.names = tuple(names)
         self.monomials = monomials
         self.others = tuple(others)
-        self.frame = Frame.identity(len(self.names)) if frame is None else frame
+        plain = Frame.identity(len(self.names))
+        self.origin = plain.centre if origin is None else frozen(origin)
+        self.frame = Frame(self.origin, plain.scale) if frame is None else frame
 
     @cached_property
     def terms(self) -> tuple[str, ...]:
         """Names of the terms as formulas in the coordinates of the frame."""
         polynomial = [monomial_name(row, self.names) for row in self.monomials.powers.tolist()]
         return (*polynomial, *(expression.text for expression in self.others))
+
+    @cached_property
+    def formulas(self) -> tuple[str, ...]:
+        """The physical terms as formulas in ``x``, such as ``(x - 500000)**2``."""
+        if not self.origin.any():
+            return self.terms
+        return tuple(expression.about(self.origin).text for expression in self.expressions)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """What the physical terms are functions of: ``x``, or ``x - 500000``."""
+        states = [Expression.parse(name, self.names) for name in self.names]
+        return tuple(state.about(self.origin).text for state in states)
 
     def __len__(self) -> int:
         return len(self.monomials) + len(self.others)
@@ -60,6 +82,7 @@ class Basis:
         return (
             self.names == other.names
             and self.terms == other.terms
+            and np.array_equal(self.origin, other.origin)
             and np.array_equal(self.frame.centre, other.frame.centre)
             and np.array_equal(self.frame.scale, other.frame.scale)
         )
@@ -76,8 +99,53 @@ class Basis:
         """Whether the span is closed under shifts and rescaling of single coordinates."""
         return self.is_polynomial and self.monomials.is_closed
 
+    @cached_property
+    def movable(self) -> BoolArray:
+        """Along which coordinates shifts stay in the span, ``(d,)``: sines need their cosines.
+
+        Shifts do where derivatives do, and these are tried at random points. A term that does not
+        exist at all of them, such as a root or a logarithm, holds its states where they are.
+        """
+        d = len(self.names)
+        if self.is_closed:
+            return np.ones(d, dtype=bool)
+        points = np.random.default_rng(0).uniform(-2.0, 2.0, (4 * len(self), d))
+        values, slopes, held = [points[:, 0] * 0], [points * 0], set[str]()
+        for term in self.expressions:
+            with np.errstate(all="ignore"):
+                jet = term.jet(points)
+            if np.isfinite(jet.value).all() and np.isfinite(jet.gradient).all():
+                values.append(jet.value / (np.abs(jet.value).max() or 1.0))
+                slopes.append(jet.gradient)
+            else:
+                held |= term.variables
+        inner, target = np.stack(values, axis=1), np.hstack(slopes)
+        outside = target - inner @ np.linalg.lstsq(inner, target, rcond=None)[0]
+        inside = np.abs(outside).max(axis=0) <= CLOSED * np.abs(target).max(axis=0)
+        return inside.reshape(-1, d).all(axis=0) & ~np.isin(self.names, list(held))
+
+    @cached_property
+    def parts(self) -> tuple[Basis, Basis]:
+        """The monomials, if they are closed under shifts, and all other terms."""
+        none = Monomials(np.empty((0, len(self.names)), dtype=np.int64))
+        if not self.monomials.is_closed:
+            return Basis(self.names, none, (), self.frame, self.origin), self
+        return (
+            Basis(self.names, self.monomials, (), self.frame, self.origin),
+            Basis(self.names, none, self.others, self.frame, self.origin),
+        )
+
     def in_frame(self, frame: Frame) -> Basis:
         """Return the same terms as functions of ``(x - centre) / scale``."""
+        return Basis(self.names, self.monomials, self.others, frame, self.origin)
+
+    def about(self, origin: FloatArray) -> Basis:
+        """Return the same terms as functions of ``x - origin``; ``origin (d,)``."""
+        return Basis(self.names, self.monomials, self.others, origin=origin)
+
+    def relative(self) -> Basis:
+        """Return the basis of whoever calls ``x - origin`` just ``x``."""
+        frame = Frame(self.frame.centre - self.origin, self.frame.scale)
         return Basis(self.names, self.monomials, self.others, frame)
 
     def values(self, x: FloatArray) -> FloatArray:
@@ -117,11 +185,11 @@ class Basis:
         return out / self.frame.scale
 
     def slopes(self, coefficients: FloatArray) -> FloatArray:
-        """Coefficients ``(P, d, K)`` of the derivatives of the fields ``coefficients (P, K)``.
+        """Coefficients ``(..., d, K)`` of the derivatives of fields ``coefficients (..., K)``.
 
         Only for a closed set of terms: elsewhere a derivative leaves the span.
         """
-        turned = np.tensordot(coefficients, self.monomials.derivatives, (1, 1))
+        turned = np.tensordot(coefficients, self.monomials.derivatives, (-1, 1))
         return np.asarray(turned / self.frame.scale[:, None])
 
     def hessians(self, x: FloatArray) -> FloatArray:
@@ -164,17 +232,17 @@ class Basis:
 
     @cached_property
     def to_physical(self) -> FloatArray:
-        """Matrix ``T (K, K)``: coefficients ``c`` in the frame are ``c @ T`` in ``x``."""
+        """Matrix ``T (K, K)``: coefficients ``c`` in the frame are ``c @ T`` in ``x - origin``."""
         if not self.is_closed:
             return np.eye(len(self))
-        return self.monomials.affine_map(self.frame.centre, self.frame.scale)
+        return self.monomials.affine_map(self.frame.centre - self.origin, self.frame.scale)
 
     @cached_property
     def from_physical(self) -> FloatArray:
-        """Inverse of :attr:`to_physical`, exactly: theta(x) = from_physical @ theta(z)."""
+        """Inverse of :attr:`to_physical`, exactly: theta(x - origin) = from_physical @ theta(z)."""
         if not self.is_closed:
             return np.eye(len(self))
-        centre, scale = self.frame.centre, self.frame.scale
+        centre, scale = self.frame.centre - self.origin, self.frame.scale
         return self.monomials.affine_map(-centre / scale, 1.0 / scale)
 
     @cached_property

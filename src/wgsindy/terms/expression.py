@@ -7,7 +7,7 @@ second derivatives (:class:`Jet`), its text, its degree, or the powers of a mono
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.terms.derivatives import FUNCTIONS, Jet
-from wgsindy.terms.parsing import Node, parse
+from wgsindy.terms.parsing import Node, add, constant, multiply, parse
 from wgsindy.terms.sympy_bridge import from_sympy, to_sympy
 
 if TYPE_CHECKING:
@@ -91,6 +91,19 @@ class Expression:
         }
         return _jet(self.root, jets, n, d)
 
+    def about(self, origin: FloatArray) -> Expression:
+        """Put ``x - origin`` in place of each state; where ``origin (d,)`` is 0, ``x`` stays.
+
+        >>> Expression.parse("x**2*sin(y)", ("x", "y")).about(np.array([0.0, 300.0])).text
+        'x**2*sin(y - 300)'
+        """
+        moved = {
+            name: add(Node("variable", name=name), constant(-place))
+            for name, place in zip(self.names, origin.tolist(), strict=True)
+            if place
+        }
+        return Expression(_replaced(self.root, moved), self.names)
+
     def to_sympy(self) -> sympy.Expr:
         """Convert to SymPy, with one real symbol per state name."""
         import sympy
@@ -103,6 +116,12 @@ def _variables(node: Node) -> Iterator[str]:
         yield node.name
     for child in node.children:
         yield from _variables(child)
+
+
+def _replaced(node: Node, variables: dict[str, Node]) -> Node:
+    if node.kind == "variable":
+        return variables.get(node.name, node)
+    return replace(node, children=tuple(_replaced(child, variables) for child in node.children))
 
 
 def _value(node: Node, columns: dict[str, FloatArray]) -> Any:
@@ -168,11 +187,20 @@ def _text(node: Node, *, inside: bool = False) -> str:
             exponent = _number_text(node.number)
             return f"{base}**({exponent})" if node.number < 0 else f"{base}**{exponent}"
         case "+":
-            text = " + ".join(_text(child, inside=True) for child in node.children)
+            first, *others = node.children
+            text = _text(first, inside=True) + "".join(map(_added, others))
             return f"({text})" if inside else text
         case "*":
             return "*".join(_text(child, inside=True) for child in node.children)
     return f"{node.name}({', '.join(_text(child) for child in node.children)})"
+
+
+def _added(node: Node) -> str:
+    """Write a term after others; what begins with a negative number is subtracted."""
+    number = node.children[0] if node.kind == "*" else node
+    if number.kind == "constant" and number.number < 0:
+        return f" - {_text(multiply(constant(-1.0), node), inside=True)}"
+    return f" + {_text(node, inside=True)}"
 
 
 def _number_text(number: float) -> str:

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from wgsindy.data.frame import Frame
 from wgsindy.errors import LibraryError
 from wgsindy.terms.basis import Basis, basis_of
 from wgsindy.terms.expression import Expression
 from wgsindy.terms.monomials import Monomials, monomial_name
+from wgsindy.terms.origin import origin_of
 
 _POLYNOMIAL = re.compile(r"poly([0-9]{1,2})")
 _KNOWN = "poly1, poly2, ... polyN, sqrt, trig, or a list of formulas in the state names"
@@ -49,8 +51,8 @@ class Library:
     def __add__(self, other: Library) -> Library:
         return Library(self.parts + other.parts)
 
-    def bind(self, names: Sequence[str]) -> Basis:
-        """Bind to state names.
+    def bind(self, names: Sequence[str], region: Frame | None = None) -> Basis:
+        """Bind to state names; where data are far from zero, as :func:`.origin_of` says.
 
         Raises
         ------
@@ -60,7 +62,8 @@ class Library:
         texts: list[str] = []
         for part in self.parts:
             texts += _formulas(part, tuple(names)) if isinstance(part, str) else list(part)
-        return basis_of([Expression.parse(text, names) for text in texts], names)
+        basis = basis_of([Expression.parse(text, names) for text in texts], names)
+        return basis if region is None else basis.about(origin_of(basis, region))
 
 
 def _formulas(name: str, names: tuple[str, ...]) -> list[str]:

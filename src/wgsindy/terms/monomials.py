@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
-from math import comb
+from math import comb, prod
 
 import numpy as np
 
@@ -63,6 +63,41 @@ class Monomials:
             out[k] = 1.0
             for p in np.flatnonzero(self.powers[k]):
                 out[k] *= columns[p] ** int(self.powers[k, p])
+        return out
+
+    @cached_property
+    def _taylor(self) -> dict[int, list[tuple[int, int, tuple[int, ...], float]]]:
+        """By order 2 and 3, ``(k, m, at, c)``: in monomial k of x + y, monomial m of x at y^at.
+
+        ``at`` are the variables of y, ascending, and ``c`` the coefficient.
+        """
+        d = self.powers.shape[1]
+        found: dict[int, list[tuple[int, int, tuple[int, ...], float]]] = {2: [], 3: []}
+        for order, terms in found.items():
+            for at in combinations_with_replacement(range(d), order):
+                taken = np.bincount(np.array(at), minlength=d)
+                for k, row in enumerate(self.powers):
+                    m = self._position.get(tuple((row - taken).tolist()))
+                    if m is not None:
+                        factors = [comb(*pair) for pair in zip(row, taken, strict=True)]
+                        terms.append((k, m, at, float(prod(factors))))
+        return found
+
+    def averaged(
+        self, x: FloatArray, covariance: FloatArray, skewness: FloatArray | None = None
+    ) -> FloatArray:
+        """Means ``(K, n)`` over a spread about x, to its second or third moments.
+
+        ``x (n, d)``, ``covariance (d, d, n)``, third central moments ``skewness (d, d, d, n)``;
+        only for a closed set.
+        """
+        values = self.values(x)
+        out = values.copy()
+        for k, m, at, factor in self._taylor[2]:
+            out[k] += factor * covariance[at] * values[m]
+        if skewness is not None:
+            for k, m, at, factor in self._taylor[3]:
+                out[k] += factor * skewness[at] * values[m]
         return out
 
     def gradients(self, x: FloatArray) -> FloatArray:

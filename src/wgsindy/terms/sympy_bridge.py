@@ -52,6 +52,9 @@ def from_sympy(expression: Any, names: tuple[str, ...]) -> Node:
 
     if expression.is_Number or expression.is_NumberSymbol:
         return constant(float(expression))
+    if isinstance(expression, sympy.UnevaluatedExpr):  # of x - 500000, SymPy has the number first
+        parts = [from_sympy(part, names) for part in sympy.Add.make_args(expression.args[0])]
+        return add(*sorted(parts, key=lambda part: part.kind == "constant"))
     if expression.is_Symbol:
         if expression.name not in names:
             raise LibraryError(f"{expression.name!r} is not a state; the states are {list(names)}.")

@@ -1,7 +1,9 @@
 """The bundled data: short trajectories of a known system, for the first minute of a new user.
 
-The file has the numbers that a table with four digits after the point would have, so that the data
-are the same whether they are taken from here or from the table that `wgsindy demo --csv` writes.
+They are samples of a process, as measured data are, and no Euler chain: ten steps of the simulator
+lie between two of them. The file has the numbers that a table with four digits after the point
+would have, so that the data are the same whether they are taken from here or from the table that
+`wgsindy demo --csv` writes.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.files import write_atomically
 
 DEMO_SYSTEM = "van_der_pol"
-SEED, TRAJECTORIES, STEPS = 0, 16, 1000
+SEED, TRAJECTORIES, STEPS, SUBSTEPS = 0, 16, 1000, 10
 DEMO_FILE = "demo.npz"
 
 
@@ -44,7 +46,7 @@ def demo_text() -> str:
 def write_demo_file(path: str | Path) -> None:
     """Write the bundled file anew: it is simulated, not edited by hand."""
     system = zoo.get(DEMO_SYSTEM)
-    data = system.simulate(SEED, trajectories=TRAJECTORIES, steps=STEPS)
+    data = system.simulate(SEED, trajectories=TRAJECTORIES, steps=STEPS, substeps=SUBSTEPS)
     draft = io.BytesIO()
     # Rounded by way of text, as whoever reads the table has them.
     np.savez_compressed(

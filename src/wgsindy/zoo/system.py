@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -101,9 +101,21 @@ class System:
         return out
 
     def simulate(
-        self, seed: int, *, trajectories: int | None = None, steps: int | None = None
+        self,
+        seed: int,
+        *,
+        trajectories: int | None = None,
+        steps: int | None = None,
+        substeps: int = 1,
     ) -> Trajectories:
-        """Simulate and observe; the same seed gives the same data, each system has its own."""
+        """Simulate and observe; the same seed gives the same data, each system has its own.
+
+        With ``substeps`` between two samples these are a process and no Euler chain; simulators
+        that are exact, or nearly, have no use for it.
+        """
+        scheme = self.scheme
+        if isinstance(scheme, EulerMaruyama) and substeps != 1:
+            scheme = replace(scheme, substeps=substeps)
         rng = np.random.default_rng([seed, zlib.crc32((self.stream or self.key).encode())])
         n = self.trajectories if trajectories is None else trajectories
         start = np.tile(self.start, (n, 1))
@@ -116,7 +128,7 @@ class System:
             steps=self.steps if steps is None else steps,
             trajectories=n,
             random_state=rng,
-            scheme=self.scheme,
+            scheme=scheme,
         )
         return data if self.observe is None else self.observe(data)
 

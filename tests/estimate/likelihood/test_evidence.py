@@ -383,3 +383,19 @@ def test_a_hundred_terms_are_climbed_and_not_enumerated(monkeypatch: pytest.Monk
     found = search(problem, np.full(100, 10.0))
     np.testing.assert_array_equal(np.flatnonzero(found.best), [3, 50, 77])
     assert 300 < looked < 2000
+
+
+def test_coefficients_may_move_along_other_directions_as_well() -> None:
+    rng = np.random.default_rng(8)
+    design = rng.normal(size=(40, 5)) * [1, 10, 0.1, 3, 1]
+    gram, support = design.T @ design, np.array([True, False, True, False, False])
+    problem = Problem.from_sums(gram, np.zeros(5), np.eye(5))
+    free = np.column_stack([[0.0, 2.0, 1.0, 0.0, -3.0], np.zeros(5)])
+    ways = np.column_stack([np.eye(5)[:, support], free[:, 0]])
+    expected = ways @ np.linalg.inv(ways.T @ gram @ ways) @ ways.T
+    np.testing.assert_allclose(problem.covariance(support, free), expected, atol=1e-12)
+    # What the support holds already is not free twice.
+    inside = np.eye(5)[:, :1]
+    np.testing.assert_allclose(
+        problem.covariance(support, inside), problem.covariance(support), atol=1e-12
+    )

@@ -2,73 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from working_models import Formula, asked, model_of, names_of
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimate.likelihood import normal_equations as likelihood
 from wgsindy.estimate.likelihood import working_model as workingmodel
-from wgsindy.estimate.likelihood.normal_equations import LeakPass, NormalPass, ScorePass, Sums
-from wgsindy.estimate.likelihood.working_model import (
-    SecondOrder,
-    WorkingModel,
-    evaluate,
-    second_order,
+from wgsindy.estimate.likelihood.normal_equations import (
+    LaggedPass,
+    LeakPass,
+    LeanPass,
+    NormalPass,
+    ScorePass,
+    Sums,
 )
+from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
 from wgsindy.passes.engine import Threads, reduce
+from wgsindy.passes.summary import data_summary
 from wgsindy.terms.library import library
 
 # Sums of some tens of numbers of order one.
 ROUNDING = 1e-11
-
-Formula = dict[str, float]
-
-
-def names_of(d: int) -> tuple[str, ...]:
-    return ("x", "y", "z")[:d]
-
-
-def model_of(
-    drift: Sequence[Formula],
-    entries: Sequence[Formula],
-    *,
-    mean_corrected: bool = False,
-    terms: str = "poly2",
-) -> WorkingModel:
-    """A working model of physical formulas, in a frame and in units that are not one."""
-    d = len(drift)
-    physical = library(terms).bind(names_of(d))
-    frame = Frame(np.linspace(0.2, 0.5, d), np.linspace(0.7, 1.6, d))
-    units = np.linspace(0.5, 1.3, d)
-    change = physical.in_frame(frame).from_physical
-
-    def coefficients(rows: Sequence[Formula]) -> FloatArray:
-        return np.array([[row.get(term, 0.0) for term in physical.terms] for row in rows]) @ change
-
-    products = np.array([units[p] * units[q] for p, q in tensor.pairs(d)])
-    return WorkingModel(
-        basis=physical.in_frame(frame),
-        units=units,
-        drift=coefficients(drift) / units[:, None],
-        entries=coefficients(entries) / products[:, None],
-        variance_floor=np.zeros(d),
-        extra_variance=np.linspace(0.01, 0.02, d),
-        floor_forced=np.zeros(d, dtype=bool),
-        noiseless_level=np.zeros(d),
-        observation_noise=np.zeros(len(products)),
-        spread=np.ones(d),
-        mean_corrected=np.full(d, mean_corrected),
-        covariance_corrected=mean_corrected,
-    )
-
 
 DRIFT: list[Formula] = [
     {"1": 0.3, "x": -1.0, "x**2": 0.2},
@@ -90,8 +52,12 @@ ENTRIES: dict[int, list[Formula]] = {
 }
 
 
-def random_model(d: int) -> WorkingModel:
-    return model_of(DRIFT[:d], ENTRIES[d])
+def random_model(d: int, *, is_chain: bool = True) -> WorkingModel:
+    model = model_of(DRIFT[:d], ENTRIES[d], is_chain=is_chain)
+    return asked(model, uneven_data(d).states, 0.4)
+
+
+KINDS = pytest.mark.parametrize("is_chain", [True, False], ids=["chain", "process"])
 
 
 def uneven_data(d: int, seed: int = 0) -> Trajectories:
@@ -110,73 +76,73 @@ def uneven_data(d: int, seed: int = 0) -> Trajectories:
 
 
 def samples_of(data: Trajectories) -> list[tuple[int, FloatArray, FloatArray, float]]:
-    """Trajectory, state, increment and step of each increment that is not exactly zero."""
-    found = []
-    for r, path in enumerate(data):
-        for x, dx, dt in zip(path[:-1], np.diff(path, axis=0), data.steps(r), strict=True):
-            if dx.any():
-                found.append((r, x, dx, float(dt)))
-    return found
+    """Trajectory, state, increment and step of each increment."""
+    return [
+        (r, x, dx, float(dt))
+        for r, path in enumerate(data)
+        for x, dx, dt in zip(path[:-1], np.diff(path, axis=0), data.steps(r), strict=True)
+    ]
 
 
-def second_order_of_growth(
-    growth: FloatArray, shared: FloatArray, x: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Coefficients of dt^2 in mean and covariance of a geometric Brownian motion.
+def seen_through_the_path(
+    model: WorkingModel, x: FloatArray, dx: FloatArray, dt: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Library, residual, tensor, noise and gain of one step.
 
-    Exactly, E X_p = x_p exp(m_p dt) and Cov = x_p x_q exp((m_p + m_q) dt) (exp(c_pq dt) - 1).
+    The drift that would have made the residual is the residual through the inverse of the response,
+    and its noise is that of the step through the same. Three nodes along the path say how much of
+    a constant tensor is seen.
     """
-    mean = growth**2 * x / 2
-    rates = growth[:, None] + growth
-    return mean, np.outer(x, x) * (shared**2 / 2 + rates * shared)
+    d = len(x)
+    if model.is_chain:
+        theta = model.basis.values(x[None])[0]
+        a = tensor.symmetric((model.dynamics.entries @ theta)[None], d)[0]
+        return theta, dx / model.units - model.drift @ theta * dt, a, a, np.ones((d, d))
+    path = model.dynamics.step(x[None], np.array([dt]))
+    theta, back = path.theta[:, 0], np.linalg.inv(path.response[:, :, 0])
+    a = tensor.symmetric((model.dynamics.entries @ theta)[None], d)[0]
+    nodes = [back @ path.flow[:, :, 0], back @ path.stages[1][:, :, 0], back]
+    gain = np.zeros((d, d))
+    for p, q in tensor.pairs(d):
+        unit = np.zeros((d, d))
+        unit[p, q] = unit[q, p] = 1.0
+        seen = [(f @ unit @ f.T)[p, q] for f in nodes]
+        gain[p, q] = gain[q, p] = (seen[0] + 4 * seen[1] + seen[2]) / 6
+    noise = back @ path.covariance[:, :, 0] @ back.T / dt
+    return theta, back @ (dx / model.units - path.mean[:, 0]), a, noise, gain
 
 
-def dense_sums(
-    model: WorkingModel,
-    data: Trajectories,
-    growth: tuple[FloatArray, FloatArray] | None = None,
-) -> Sums:
+def dense_sums(model: WorkingModel, data: Trajectories) -> Sums:
     """One sample at a time, with matrices inverted by NumPy."""
     d = len(model.drift)
     pairs, grid = tensor.pairs(d), likelihood.EXTRA_VARIANCES
     total = NormalPass(model).empty()
     for _, x, dx, dt in samples_of(data):
-        theta = model.basis.values(x[None])[0]
-        steps, drift, values = dx / model.units, model.drift @ theta, model.entries @ theta
-        a = np.zeros((d, d))
-        for e, (p, q) in enumerate(pairs):
-            loud = not (model.noiseless_level[p] or model.noiseless_level[q])
-            a[p, q] = a[q, p] = values[e] if loud else 0.0
-        excess = np.zeros((d, d))
-        if growth is not None:
-            mean, wider = second_order_of_growth(*growth, x)
-            steps = steps - mean / model.units * dt**2
-            excess = wider / np.outer(model.units, model.units) * dt
-        noise = a.copy()
+        theta, residual, a, seen, gain = seen_through_the_path(model, x, dx, dt)
+        noise = seen.copy()
         for p in range(d):
-            noise[p, p] = max(a[p, p], model.variance_floor[p]) + model.extra_variance[p]
+            noise[p, p] = max(seen[p, p], model.variance_floor[p]) + model.extra_variance[p]
             if model.noiseless_level[p]:
                 noise[p, p] = model.noiseless_level[p]
         weight = np.linalg.inv(noise)
-        residual = steps - drift * dt
         total.count += 1
         total.residual += residual**2 / dt
-        total.drift_cross += np.outer(weight @ steps, theta)
+        total.drift_cross += np.outer(weight @ (residual + model.drift @ theta * dt), theta)
         own = np.maximum(np.diag(noise), workingmodel.TENSOR_WEIGHT_FLOOR)
         for e, (p, q) in enumerate(pairs):
             shared = own[p] if p == q else noise[p, q]
-            variance = own[p] * own[q] + shared**2
-            target = residual[p] * residual[q] / dt - excess[p, q]
+            weight_of_entry = gain[p, q] ** 2 / (own[p] * own[q] + shared**2)
+            target = (residual[p] * residual[q] / dt - seen[p, q]) / gain[p, q] + a[p, q]
             total.drift_gram[e] += np.outer(theta, theta) * weight[p, q] * dt
-            total.entry_gram[e] += np.outer(theta, theta) / variance
-            total.entry_cross[e] += theta * target / variance
+            total.entry_gram[e] += np.outer(theta, theta) * weight_of_entry
+            total.entry_cross[e] += theta * target * weight_of_entry
         for p in range(d):
-            total.impossible[p] += a[p, p] <= 0 and not model.noiseless_level[p]
+            total.impossible[p] += seen[p, p] <= 0 and not model.noiseless_level[p]
             decided = (
                 model.variance_floor[p] < likelihood.LOW_NOISE and not model.noiseless_level[p]
             )
-            if decided and a[p, p] < likelihood.LOW_NOISE:
-                raised = max(a[p, p], 0.0) + grid
+            if decided and seen[p, p] < likelihood.LOW_NOISE:
+                raised = max(seen[p, p], 0.0) + grid
                 total.low_noise_likelihood[p] -= (
                     np.log(raised) + residual[p] ** 2 / dt / raised
                 ) / 2
@@ -191,63 +157,70 @@ def assert_same(found: Sums, expected: Sums, tolerance: float = ROUNDING) -> Non
         np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * size, err_msg=item.name)
 
 
+@KINDS
 @pytest.mark.parametrize("d", [1, 2, 3])
-def test_sums_are_those_of_a_dense_computation(d: int) -> None:
-    model, data = random_model(d), uneven_data(d)
+def test_sums_are_those_of_a_dense_computation(d: int, is_chain: bool) -> None:
+    model, data = random_model(d, is_chain=is_chain), uneven_data(d)
     found = reduce(NormalPass(model), data)
-    # 22 increments, of which 1 + 3 + 1 repeat, the last path being nothing else; one more repeats
-    # in the first coordinate alone.
-    assert found.count == (22 - 5 if d > 1 else 22 - 6)
+    assert found.count == data.n_increments == 22  # samples that repeat are data
     assert found.low_noise_likelihood.any(), "no sample has low noise, so slack is not tested"
     assert_same(found, dense_sums(model, data))
 
 
+@KINDS
 @pytest.mark.parametrize("silent", [0, 1])
-def test_a_coordinate_without_noise_is_weighted_by_its_own_level(silent: int) -> None:
+def test_a_coordinate_without_noise_is_weighted_by_its_own_level(
+    silent: int, is_chain: bool
+) -> None:
     noiseless_level = np.zeros(2)
     noiseless_level[silent] = 1e-3
-    model = replace(random_model(2), noiseless_level=noiseless_level)
+    model = replace(random_model(2, is_chain=is_chain), noiseless_level=noiseless_level)
     assert_same(reduce(NormalPass(model), uneven_data(2)), dense_sums(model, uneven_data(2)))
 
 
-def test_the_least_noise_holds_weights_back() -> None:
-    model = replace(random_model(2), variance_floor=np.array([0.2, 0.9]))
+@KINDS
+def test_the_least_noise_holds_weights_back(is_chain: bool) -> None:
+    model = replace(random_model(2, is_chain=is_chain), variance_floor=np.array([0.2, 0.9]))
     found = reduce(NormalPass(model), uneven_data(2))
     assert_same(found, dense_sums(model, uneven_data(2)))
     assert not found.low_noise_likelihood[1].any()
 
 
-def test_sums_are_corrected_for_the_finite_step() -> None:
-    growth, shared = np.array([0.8, -0.5]), np.array([[0.3, 0.1], [0.1, 0.4]])
-    entries: list[Formula] = [{"x**2": 0.3}, {"x*y": 0.1}, {"y**2": 0.4}]
-    model = model_of([{"x": 0.8}, {"y": -0.5}], entries, mean_corrected=True)
-    data = uneven_data(2)
-    found = reduce(NormalPass(model), data)
-    assert_same(found, dense_sums(model, data, (growth, shared)))
-    plain = reduce(NormalPass(replace(model, mean_corrected=np.full(2, False))), data)
-    assert np.abs(plain.entry_cross - found.entry_cross).max() > 0.1
+@pytest.mark.parametrize("terms", ["poly2", "poly3", ["1", "x", "x*y", "x**2", "sin(x)"]])
+def test_weighted_grams_of_a_chain_are_the_direct_ones(terms: str | list[str]) -> None:
+    """Products of monomials are monomials: a few moments make up every Gram matrix."""
+    entries: list[Formula] = [{"1": 0.5}, {"1": 0.1}, {"1": 0.4}]
+    model = model_of([{"x": -1.0}, {"x": 0.7}], entries, terms=terms, is_chain=True)
+    rng = np.random.default_rng(0)
+    theta = model.basis.values(rng.normal(size=(300, 2))).T.copy()
+    weights = rng.uniform(0.1, 2.0, size=(6, 300))
+    found = NormalPass(model)._weighted_grams(weights, theta)
+    expected = np.einsum("mn,kn,ln->mkl", weights, theta, theta)
+    size = np.abs(expected).max(axis=(1, 2), keepdims=True)
+    np.testing.assert_allclose(found / size, expected / size, rtol=0, atol=1e-13)
+    direct = NormalPass(replace(model, is_chain=False))._weighted_grams(weights, theta)
+    np.testing.assert_allclose(direct / size, expected / size, rtol=0, atol=1e-13)
+    (left, _), index = model.basis.products
+    if terms == "poly3":
+        assert len(left) == 28  # monomials to the sixth degree, instead of 100 products
+    assert index.shape == (len(theta), len(theta))
 
 
-def test_a_lifted_coordinate_alone_has_its_mean_corrected() -> None:
-    entries: list[Formula] = [{"x**2": 0.3}, {"x*y": 0.1}, {"y**2": 0.4}]
-    both = model_of([{"x": 0.8}, {"y": -0.5}], entries, mean_corrected=True)
-    none = replace(both, mean_corrected=np.array([False, False]))
-    first = replace(both, mean_corrected=np.array([True, False]), covariance_corrected=False)
-    chunk = next(uneven_data(2).chunks())
-    steps = [evaluate(model, chunk).steps for model in (both, none, first)]
-    np.testing.assert_array_equal(steps[2][0], steps[0][0])
-    np.testing.assert_array_equal(steps[2][1], steps[1][1])
-    assert evaluate(first, chunk).excess == 0.0
+def test_moments_are_of_no_use_for_a_library_averaged_along_a_path() -> None:
+    # Negative control: mean squares are not squares of means.
+    model, data = random_model(2, is_chain=False), uneven_data(2)
+    x, dt = np.concatenate([path[:-1] for path in data]), data.steps(0)[0]
+    theta = model.dynamics.step(x, np.full(len(x), dt)).theta
+    (left, right), index = model.basis.products
+    products = np.einsum("kn,ln->kln", theta, theta)
+    shared = (theta[left] * theta[right])[index]
+    assert np.abs(products - shared).max() > 1e-3
 
 
+@KINDS
 @pytest.mark.parametrize("size", [1, 7, 1000])
-@pytest.mark.parametrize("mean_corrected", [False, True])
-def test_sums_do_not_depend_on_the_chunk_size(size: int, mean_corrected: bool) -> None:
-    # At a chunk size of 1, chunks of repeated samples hold nothing at all.
-    model, data = (
-        replace(random_model(2), mean_corrected=np.full(2, mean_corrected)),
-        uneven_data(2),
-    )
+def test_sums_do_not_depend_on_the_chunk_size(size: int, is_chain: bool) -> None:
+    model, data = random_model(2, is_chain=is_chain), uneven_data(2)
     expected = reduce(NormalPass(model), data, chunk_size=5)
     assert_same(reduce(NormalPass(model), data, chunk_size=size), expected)
     leaks = [reduce(LeakPass(model), data, chunk_size=n) for n in (size, 5)]
@@ -276,7 +249,7 @@ def test_threads_leave_no_sample_out() -> None:
 
 def test_other_units_are_the_same_fields() -> None:
     model = replace(
-        random_model(3), observation_noise=np.arange(1.0, 7.0), spread=np.arange(1.0, 4.0)
+        random_model(3), observation_noise=np.arange(1.0, 7.0), rounding=np.arange(1.0, 4.0)
     )
     units = np.array([2.0, 0.1, 30.0])
     other, theta = model.in_units(units), model.basis.values(uneven_data(3).states)
@@ -291,13 +264,14 @@ def test_other_units_are_the_same_fields() -> None:
     np.testing.assert_allclose(
         other.observation_noise * products[0], model.observation_noise * products[1]
     )
-    np.testing.assert_allclose(other.spread * units, model.spread * model.units)
+    np.testing.assert_allclose(other.rounding * units**2, model.rounding * model.units**2)
 
 
-def test_the_start_weighs_every_sample_alike() -> None:
+@KINDS
+def test_the_start_weighs_every_sample_alike(is_chain: bool) -> None:
     basis = library(["x", "y"]).bind(("x", "y"))  # no constant that could stand for equal noise
-    model = WorkingModel.start(basis, np.array([1.0, 3.0]), np.ones(2), finite_step=False)
     data = uneven_data(2)
+    model = WorkingModel.start(basis, data_summary(data, standardise=True), is_chain=is_chain)
     sums = reduce(NormalPass(model), data)
     kept = samples_of(data)
     x, dt = np.array([s[1] for s in kept]), np.array([s[3] for s in kept])
@@ -307,82 +281,24 @@ def test_the_start_weighs_every_sample_alike() -> None:
     np.testing.assert_allclose(sums.drift_gram[2], expected, rtol=ROUNDING)
 
 
-# Moments of the second order
-
-
-def at_points(model: WorkingModel, n: int = 20) -> tuple[FloatArray, SecondOrder]:
-    d = len(model.units)
-    x = np.random.default_rng(1).normal(0.5, 1.0, size=(n, d))
-    theta = model.basis.values(x).T
-    return x, second_order(model, x, model.drift @ theta, model.entries @ theta)
-
-
-def in_physical_units(model: WorkingModel, second: SecondOrder) -> tuple[FloatArray, FloatArray]:
-    d = len(model.units)
-    covariance = tensor.symmetric(second.covariance.T, d) * np.outer(model.units, model.units)
-    return second.mean.T * model.units, covariance
-
-
-@pytest.mark.parametrize("d", [1, 2, 3])
-def test_second_order_of_a_linear_process_is_its_expansion(d: int) -> None:
-    matrix = np.array([[-1.0, 0.8, 0.0], [-0.5, -2.0, 0.3], [0.2, 0.0, -0.7]])[:d, :d]
-    offset = np.array([0.4, -0.3, 0.6])[:d]
-    root = np.array([[0.9, 0.0, 0.0], [-0.4, 0.7, 0.0], [0.3, 0.2, 0.5]])[:d, :d]
-    a = root @ root.T
-    names = names_of(d)
-    drift: list[Formula] = [
-        {"1": float(offset[p]), **{names[q]: float(matrix[p, q]) for q in range(d)}}
-        for p in range(d)
+def test_lagged_sums_are_those_of_the_increment_after_the_next() -> None:
+    # A state and an increment that share no sample: x_n goes with x_{n+2} - x_{n+1}.
+    model, data = random_model(2), uneven_data(2)
+    found = reduce(LaggedPass(model), data, following=True)
+    paths = [
+        np.stack([path[:-2], path[:-2] + path[2:] - path[1:-1]], axis=1)
+        for path in data
+        if len(path) > 2
     ]
-    entries: list[Formula] = [{"1": float(a[p, q])} for p, q in tensor.pairs(d)]
-    model = model_of(drift, entries)
-    x, second = at_points(model)
-    mean, covariance = in_physical_units(model, second)
-    # E X - x = (A x + c) dt + A (A x + c) dt^2 / 2 + ..., Cov = a dt + (A a + a A') dt^2 / 2 + ...
-    np.testing.assert_allclose(mean, (x @ matrix.T + offset) @ matrix.T / 2, atol=1e-12)
-    expected = (matrix @ a + a @ matrix.T) / 2
-    np.testing.assert_allclose(covariance, np.broadcast_to(expected, covariance.shape), atol=1e-12)
-    # Exact transitions, not expanded by hand, differ by the next order.
-    dt = 1e-3
-    flow, shift, exact = linear_transition(matrix, offset, a, dt)
-    left = (x @ flow.T + shift - x - (x @ matrix.T + offset) * dt) / dt**2
-    np.testing.assert_allclose(mean, left, atol=20 * dt)
-    np.testing.assert_allclose(covariance[0], (exact - a * dt) / dt**2, atol=20 * dt)
-    np.testing.assert_allclose(
-        np.einsum("pqn,p,q->npq", second.jacobian, model.units, 1 / model.units),
-        np.broadcast_to(matrix, (len(x), d, d)),
-        atol=1e-12,
+    pairs = np.concatenate(paths)
+    dt = np.concatenate([data.steps(r)[:-1] for r in range(len(data)) if len(data[r]) > 2])
+    moved = Trajectories(
+        list(pairs), times=[np.array([0.0, step]) for step in dt], names=data.names
     )
+    assert_same(found, dense_sums(model, moved))
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
-def test_second_order_of_a_geometric_brownian_motion_is_its_expansion(d: int) -> None:
-    names = names_of(d)
-    growth = np.array([0.8, -0.5, 0.3])[:d]
-    shared = np.array([[0.3, 0.1, -0.2], [0.1, 0.4, 0.05], [-0.2, 0.05, 0.6]])[:d, :d]
-    products = {
-        (p, q): f"{names[p]}**2" if p == q else f"{names[q]}*{names[p]}" for p, q in tensor.pairs(d)
-    }
-    model = model_of(
-        [{name: float(rate)} for name, rate in zip(names, growth, strict=True)],
-        [{term: float(shared[pair])} for pair, term in products.items()],
-    )
-    x, second = at_points(model)
-    mean, covariance = in_physical_units(model, second)
-    for n, point in enumerate(x):
-        expected = second_order_of_growth(growth, shared, point)
-        np.testing.assert_allclose(mean[n], expected[0], atol=1e-12)
-        np.testing.assert_allclose(covariance[n], expected[1], atol=1e-12)
-
-
-def test_second_order_of_a_curved_drift_has_the_term_of_ito() -> None:
-    # b = x^3, a = 2: L b = 3 x^2 x^3 + 6 x, and J a + a J' = 12 x^2.
-    model = model_of([{"x**3": 1.0}], [{"1": 2.0}], terms="poly3")
-    x, second = at_points(model)
-    mean, covariance = in_physical_units(model, second)
-    s = x[:, 0]
-    np.testing.assert_allclose(mean[:, 0], (3 * s**5 + 6 * s) / 2, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(covariance[:, 0, 0], 6 * s**2, rtol=1e-9, atol=1e-9)
+# Derivatives and frames of a library
 
 
 @pytest.mark.parametrize(
@@ -517,23 +433,25 @@ def kinetic_model(stiffness: float, friction: float, strength: float) -> Working
     return replace(model, noiseless_level=np.array([1e-9, 0.0]))
 
 
-def test_noise_leaks_into_the_position_as_in_the_closed_form() -> None:
+@KINDS
+def test_noise_leaks_into_the_position_as_in_the_exact_transition(is_chain: bool) -> None:
     stiffness, friction, strength, dt = 4.0, 0.7, 1.3, 0.02
-    model = kinetic_model(stiffness, friction, strength)
     rng = np.random.default_rng(4)
     data = Trajectories(list(rng.normal(size=(3, 30, 2))), dt)
+    model = replace(kinetic_model(stiffness, friction, strength), is_chain=is_chain)
+    model = asked(model, data.states, dt)
     leak = reduce(LeakPass(model), data)
     x = np.concatenate([path[:-1] for path in data])
-    pull = -stiffness * x[:, 0] - friction * x[:, 1]
-    expected = strength * dt**2 / 3 + pull**2 * dt**3 / 4
     assert leak.count == len(x)
-    np.testing.assert_allclose(leak.level[0] * model.units[0] ** 2, expected.sum(), rtol=1e-10)
-    # The exact transition says the same up to the next order in dt.
     matrix = np.array([[0.0, 1.0], [-stiffness, -friction]])
     flow, _, covariance = linear_transition(matrix, np.zeros(2), np.diag([0.0, strength]), dt)
-    missed = x @ flow.T[:, 0] - x[:, 0] - x[:, 1] * dt
-    exact = np.sum(missed**2 + covariance[0, 0]) / dt
-    assert leak.level[0] * model.units[0] ** 2 == pytest.approx(exact, rel=2 * friction * dt)
+    exact = np.full(len(x), covariance[0, 0])
+    assert covariance[0, 0] == pytest.approx(strength * dt**3 / 3, rel=friction * dt)
+    if is_chain:  # which does not know that the velocity changes within a step
+        exact += (x @ flow.T[:, 0] - x[:, 0] - x[:, 1] * dt) ** 2
+    # In fourth order of |A| dt, which is 0.1.
+    found = leak.level[0] * model.units[0] ** 2
+    assert found == pytest.approx(np.sum(exact) / dt, rel=1e-3)
 
 
 def test_leaks_of_two_halves_add_up() -> None:
@@ -547,16 +465,12 @@ def test_leaks_of_two_halves_add_up() -> None:
 # Slopes by trajectory
 
 
+@KINDS
 @pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("mean_corrected", [False, True])
 def test_slopes_of_a_trajectory_are_those_of_its_own_normal_equations(
-    d: int, mean_corrected: bool
+    d: int, is_chain: bool
 ) -> None:
-    flags = np.full(d, mean_corrected)
-    model, data = (
-        replace(random_model(d), mean_corrected=flags, covariance_corrected=mean_corrected),
-        uneven_data(d),
-    )
+    model, data = random_model(d, is_chain=is_chain), uneven_data(d)
     scores = reduce(ScorePass(model, len(data)), data, chunk_size=4)
     index = {pair: e for e, pair in enumerate(tensor.pairs(d))}
     for r in range(len(data)):
@@ -598,7 +512,7 @@ def test_the_slope_is_the_derivative_of_the_log_likelihood() -> None:
 
 def test_samples_at_which_the_tensor_is_clipped_are_counted() -> None:
     # a11 = x is negative on one side; a12 = 0.5 is too much for a22 = 1 where x < 1/4.
-    model = model_of([{}, {}], [{"x": 1.0}, {"1": 0.5}, {"1": 1.0}])
+    model = model_of([{}, {}], [{"x": 1.0}, {"1": 0.5}, {"1": 1.0}], is_chain=True)
     data = uneven_data(2)
     x = np.array([sample[1] for sample in samples_of(data)])
     scores = reduce(ScorePass(model, len(data)), data)
@@ -620,3 +534,37 @@ def test_scores_of_two_halves_add_up() -> None:
     np.testing.assert_allclose(both.drift, whole.drift, rtol=0, atol=1e-9)
     np.testing.assert_allclose(both.entries, whole.entries, rtol=0, atol=1e-9)
     assert (both.count, both.clipped) == (whole.count, whole.clipped)
+
+
+# How the tensor leans on the drift
+
+
+def test_the_tensor_leans_on_the_drift_as_its_refit_does() -> None:
+    """Refit the tensor after a small change of the drift, by the sums themselves."""
+    rng = np.random.default_rng(3)
+    dt = 0.02
+    data = Trajectories(list(np.cumsum(rng.normal(0, 0.15, size=(4, 200, 2)), axis=1)), dt)
+    entries: list[Formula] = [{"1": 1.0}, {"1": 0.3}, {"1": 0.8}]
+    model = asked(model_of([{"x": -1.0}, {"y": -0.5}], entries, terms="poly1"), data.states, dt)
+    lean = reduce(LeanPass(model), data)
+
+    def refitted(drift: FloatArray) -> FloatArray:
+        """Tensor that makes the noise of steps what it is under the model."""
+        steps = np.full(data.n_increments, dt)
+        x = np.concatenate([path[:-1] for path in data])
+        now, then = (
+            replace(model, drift=b).dynamics.step(x, steps).covariance for b in (drift, model.drift)
+        )
+        change = tensor.entries_of(((then - now) / dt).transpose(2, 0, 1))
+        theta = model.basis.values(x)
+        return np.asarray(np.linalg.lstsq(theta, change)[0].T, dtype=np.float64)
+
+    for p in range(2):
+        for k in range(3):
+            moved = model.drift.copy()
+            moved[p, k] += 1e-3
+            expected = refitted(moved) / 1e-3
+            for e in range(3):
+                found = -np.linalg.lstsq(lean.gram[e], lean.cross[e][:, p, k])[0]
+                # In first order of |J| dt, which is 0.02.
+                np.testing.assert_allclose(found, expected[e], atol=0.05 * dt)

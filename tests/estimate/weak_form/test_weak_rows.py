@@ -247,7 +247,7 @@ def all_rows(data: Trajectories, recipe: WeakFormRecipe, threads: int = 1) -> Fl
         weak.noise_rows(noise),
     ]
     lag = np.zeros((1, sum(c.shape[1] for c in columns)))
-    lag[0, :4] = weak.observation_noise().ravel()
+    lag[0, :4] = weak.observation_noise.ravel()
     return np.vstack([np.hstack(columns), lag])
 
 
@@ -295,7 +295,7 @@ def test_rows_of_one_trajectory_come_from_its_own_increments() -> None:
 def physical_noise(data: Trajectories) -> FloatArray:
     weak = weak_form(data, library("poly1").bind(data.names), RECIPE, seed=0)
     scale = weak.frame.scale
-    return weak.observation_noise() * scale[:, None] * scale
+    return weak.observation_noise * scale[:, None] * scale
 
 
 def zigzag(samples: int = 41) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Holes split trajectories and are not filled."""
+"""Holes are not filled: short ones make a step longer, long ones and gaps split."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from walks import DT, TIMES, N, frame, walk
 
+from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import (
     GapWarning,
     MissingValuesWarning,
@@ -17,32 +18,51 @@ from wgsindy.files import read
 from wgsindy.files.cleaning.gaps import longest_usual_step
 
 
-def test_missing_values_split_and_are_not_filled() -> None:
+def holed(*rows: slice | int) -> FloatArray:
     x = walk()
-    x[50, 0], x[51, 1], x[120, 0] = np.nan, np.inf, np.nan
-    with pytest.warns(MissingValuesWarning, match=r"3 rows with a missing.*; 3 trajectories"):
-        data = read(x, dt=DT).data
-    assert [len(path) for path in data] == [50, 68, 79]
-    np.testing.assert_array_equal(data[1], walk()[52:120])
+    for k, some in enumerate(rows):
+        x[some, k % 2] = np.nan if k else np.inf
+    return x
+
+
+@pytest.mark.parametrize("form", ["array", "frame"])
+def test_missing_values_make_steps_longer_or_split_and_are_not_filled(form: str) -> None:
+    x = holed(slice(50, 52), 120, slice(150, 160), slice(170, 181), 199)
+    with pytest.warns(MissingValuesWarning, match=r"25 rows with a missing.*; 2 trajectories"):
+        data = (
+            read(x, dt=DT) if form == "array" else read(frame().assign(x=x[:, 0], y=x[:, 1]))
+        ).data
+    rows = np.flatnonzero(np.isfinite(x).all(axis=1))
+    np.testing.assert_array_equal(data.states, walk()[rows])
+    assert data.lengths.tolist() == [157, 18]
+    steps = np.diff(rows[:157]) * DT
+    assert sorted(set(np.rint(steps / DT))) == [1, 2, 3, 11]
+    np.testing.assert_allclose(data.steps(0), steps, rtol=1e-12)
+    np.testing.assert_allclose(data.steps(1), DT, rtol=1e-12)
+
+
+def test_a_row_without_a_time_is_left_out() -> None:
     with pytest.warns(MissingValuesWarning, match="1 row without a time"):
         lost = read(frame().assign(t=np.where(np.arange(N) == 7, np.nan, TIMES))).data
     assert (len(lost), lost.steps(0).max()) == (1, pytest.approx(2 * DT))
 
 
 def test_a_lone_sample_is_left_out() -> None:
-    x = walk()
-    x[[50, 52], 0] = np.nan
+    x = holed(slice(50, 70), slice(71, 90))
     with pytest.warns(ReadingWarning) as seen:
-        assert [len(path) for path in read(x, dt=DT).data] == [50, 147]
+        assert [len(path) for path in read(x, dt=DT).data] == [50, 110]
     assert [w.category for w in seen] == [MissingValuesWarning, ShortPiecesWarning]
 
 
 def test_a_gap_splits_and_its_length_can_be_chosen() -> None:
-    holed = frame().drop(range(50, 80))
+    silent = frame().drop(range(50, 80))
     with pytest.warns(GapWarning, match=r"1 gap in time \(0\.31 in all\)"):
-        assert [len(path) for path in read(holed).data] == [50, 120]
-    assert len(read(holed, gap=1.0).data) == 1
+        assert [len(path) for path in read(silent).data] == [50, 120]
+    assert len(read(silent, gap=1.0).data) == 1
     assert len(read(frame().drop(range(50, 53))).data) == 1  # 4 steps are no gap
+    missing = frame().assign(x=holed(slice(50, 53))[:, 0])
+    with pytest.warns(MissingValuesWarning):
+        assert len(read(missing, gap=3 * DT).data) == 2
     with pytest.warns(GapWarning):
         assert len(read(frame().drop(range(50, 53)), gap=2 * DT).data) == 2
 

@@ -16,7 +16,7 @@ from alike import assert_same
 
 from wgsindy import stream
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.errors import DataError
+from wgsindy.errors import DataError, MissingValuesWarning
 
 RNG = np.random.default_rng(5)
 PATH = RNG.normal(size=(60, 3))
@@ -115,11 +115,14 @@ def test_nothing_is_computed_all_at_once() -> None:
     assert len(held) <= 2  # of ten chunks
 
 
-def test_a_missing_value_is_refused_with_its_row() -> None:
+def test_a_missing_value_makes_a_step_longer() -> None:
     table = rows()
     table.loc[31, "y"] = np.nan
-    with pytest.raises(DataError, match=r"row 31 has nan .*coordinate 1"):
-        stream(dask.dataframe.from_pandas(table, npartitions=3, sort=False), states=["x", "y"])
+    frames = dask.dataframe.from_pandas(table, npartitions=3, sort=False)
+    with pytest.warns(MissingValuesWarning, match="value: 1, left out"):
+        found = stream(frames, states=["x", "y"], dt=0.1)
+    steps = np.concatenate([chunk.dt for chunk in found.chunks()])
+    assert sorted(set(steps.tolist())) == [0.1, 0.2]
 
 
 def test_what_is_neither_array_nor_frame_is_refused() -> None:

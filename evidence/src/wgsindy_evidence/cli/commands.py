@@ -43,7 +43,9 @@ COMMANDS = {
     ),
     "further-seeds": (("further-seeds",), "More seeds where ten leave a question open."),
     "calibration": (("calibration",), "Do the error bars cover, are the probabilities true."),
-    "steps": (("steps",), "What a coarse step costs, with and without correction."),
+    "steps": (("steps",), "What a coarse step costs, by sharp-euler and by sharp."),
+    "recordings": (("recordings",), "Recordings as users bring them: terms and intervals."),
+    "arena": (("arena",), "The suite of FIM-SDE, made anew."),
     "uneven": (("uneven",), "Uneven steps beside even ones, of the same trajectories."),
     "verdicts": (("verdicts",), "False alarms of the verdict, and limits called by their names."),
     "datasheets": (("datasheets",), "Lines from which the datasheets are made."),
@@ -149,7 +151,9 @@ def bench_table(
     scheduler: SchedulerOption = None,
     out: OutOption = Path("results"),
 ) -> None:
-    """Fit every system on every seed and print the master table; goes on where it was stopped.
+    """Fit every system on every seed and print the master table.
+
+    Goes on where it was stopped.
 
     Example: `wgsindy bench table --system rotational_ou --seeds 0:3`
     """

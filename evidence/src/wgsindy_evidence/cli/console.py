@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Not the console of wgsindy.cli: importing that loads this package, as one of its commands.
 console = Console()
-WIDE = 140  # columns of figures are not for wrapping: on a narrow terminal let lines run over
+WIDE = 220  # columns of figures are not for wrapping: on a narrow terminal let lines run over
 
 
 def say(text: str) -> None:

@@ -12,6 +12,7 @@ from wgsindy_evidence.cli.console import console, parse_seeds, run, say, show
 from wgsindy_evidence.cli.options import (
     MethodsOption,
     OutOption,
+    OwnSeedsOption,
     PythonOption,
     QuickOption,
     SeedsOption,
@@ -25,10 +26,10 @@ def bench_speed(
     quick: QuickOption = False,
     out: OutOption = Path("results"),
 ) -> None:
-    """Measure what a fit costs: against yardsticks, on files up to 1.6 GB, pass by pass.
+    """Measure what a fit costs, against yardsticks and on files up to 1.6 GB.
 
-    Rivals (sfi, pysindy) are timed as well where they are installed. About ten minutes on a
-    machine that does nothing else; goes on where it was stopped.
+    Passes are timed one by one, and rivals (sfi, pysindy) where they are installed. About ten
+    minutes on a machine that does nothing else; goes on where it was stopped.
 
     Example: `wgsindy bench speed --quick`
     """
@@ -54,9 +55,10 @@ def bench_peers(
     jobs: TurnsOption = 1,
     out: OutOption = Path("results"),
 ) -> None:
-    """Fit identical trajectories with this package and its rivals; compare errors and time.
+    """Compare errors and time with those of rivals, on identical trajectories.
 
     Rivals: sfi, pydaddy, pysindy (extra `rivals` of this package). Goes on where it was stopped.
+    Where no method and no system is named, `wgsindy bench peers-measured` follows.
 
     Example: `wgsindy bench peers --python ~/peers/bin/python --seeds 0:2`
     """
@@ -76,6 +78,36 @@ def bench_peers(
     for sentence in summary.failures:
         console.print(f"[yellow]failed:[/] {sentence}", highlight=False)
     write_atomically(out / "peers.md", peers_markdown(summary))
+    if not methods and not systems:
+        bench_peers_measured(python=python, jobs=jobs, out=out)
+
+
+def bench_peers_measured(
+    methods: MethodsOption = None,
+    seeds: OwnSeedsOption = None,
+    systems: SystemsOption = None,
+    python: PythonOption = None,
+    jobs: TurnsOption = 1,
+    out: OutOption = Path("results"),
+) -> None:
+    """Compare with a rival's parametric estimators, on coarse and noisy samples.
+
+    About a quarter of an hour on a machine that does nothing else, most of it the rival's.
+
+    Example: `wgsindy bench peers-measured --python ~/peers/bin/python --system rotation`
+    """
+    from wgsindy_evidence.pages.peers_measured import build
+    from wgsindy_evidence.peers import comparison, measured
+
+    chosen = methods or list(measured.METHODS)
+    pythons = comparison.interpreters(python or [])
+    cases = measured.measured_cases(
+        chosen, parse_seeds(seeds) if seeds else measured.SEEDS, systems
+    )
+    comparison.check_interpreters(chosen, pythons)
+    work = partial(measured.run_case, pythons=pythons)
+    lines = run("peers-measured", cases, work, out / "peers-measured.jsonl", jobs)
+    show_page(build, lines, out)
 
 
 def bench_match(
@@ -112,4 +144,5 @@ def add_rivals(bench: typer.Typer) -> None:
     """Add these commands to those of the evidence."""
     bench.command("speed")(bench_speed)
     bench.command("peers")(bench_peers)
+    bench.command("peers-measured")(bench_peers_measured)
     bench.command("match")(bench_match)

@@ -74,7 +74,9 @@ def bench_restamp(
 
 
 def bench_compact(results: ResultsOption = RESULTS) -> None:
-    """Keep the last line of each case only, in a fixed order; not while a campaign writes.
+    """Keep the last line of each case only, in a fixed order.
+
+    Not while a campaign writes.
 
     Example: `wgsindy bench compact --results results`
     """

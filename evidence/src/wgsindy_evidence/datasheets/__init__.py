@@ -27,13 +27,14 @@ from wgsindy_evidence.datasheets.terms import (
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.grid import Grid
 from wgsindy_evidence.pages.page import COLUMN_WIDTH
-from wgsindy_evidence.recipes import PAPER, SHARP
+from wgsindy_evidence.recipes import PAPER, SHARP_EULER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MESH = 31  # points along an axis of the picture: smooth to the eye, and a small file
 SIZE = (COLUMN_WIDTH, 7.0)
+EULER = "`sharp` for samples that are taken for Euler steps"
 VERDICTS = ("identified", "partly identified", "not identified")
 
 
@@ -57,15 +58,15 @@ def datasheet(name: str, lines: Sequence[Line], table: Sequence[Line]) -> Datash
     Raises
     ------
     CampaignError
-        If the lines hold no model of the recipe ``sharp`` to draw.
+        If the lines hold no model of the recipe ``sharp-euler`` to draw.
     """
     system = zoo.get(name)
-    sharp = [line for line in lines if line.case.recipe == SHARP.name]
+    sharp = [line for line in lines if line.case.recipe == SHARP_EULER.name]
     paper = [line for line in lines if line.case.recipe == PAPER.name]
     drawn = _drawn(sharp)
     if drawn is None:
         raise CampaignError(
-            f"no line of {name} by {SHARP.name} holds a model to draw; run "
+            f"no line of {name} by {SHARP_EULER.name} holds a model to draw; run "
             f"`wgsindy bench datasheets --system {name}` first."
         )
     sections = (
@@ -128,10 +129,10 @@ def _recovered(system: System, sharp: Sequence[Line], drawn: Drawn, paper: Drawn
     )
     rows = [term_cells(row, len(results)) for row in recovered_terms(system, results, drawn.result)]
     parts = [
-        f"## Recovered\n\nRecipe `sharp` on {len(results)} seeds. Medians are over the seeds that "
-        f"select the term; value, interval (given the selected terms) and inclusion probability "
-        f"are those of seed {drawn.seed}. A term is `missed` if it is true and no seed selects "
-        "it, `false` if some seed selects it and the truth does not have it.\n",
+        f"## Recovered\n\nRecipe `sharp-euler` ({EULER}) on {len(results)} seeds. Medians are over "
+        "the seeds that select the term; value, interval (given the selected terms) and inclusion "
+        f"probability are those of seed {drawn.seed}. A term is `missed` if it is true and no seed "
+        "selects it, `false` if some seed selects it and the truth does not have it.\n",
         Grid("Recovered", headings, rows, left=2).markdown(),
     ]
     if beyond := unspanned_fields(system):
@@ -141,7 +142,7 @@ def _recovered(system: System, sharp: Sequence[Line], drawn: Drawn, paper: Drawn
             "truth.\n"
         )
     parts += [_failures(sharp)] if len(results) < len(sharp) else []
-    parts.append(f"Equations on seed {drawn.seed}, recipe `sharp`:\n\n{_code(drawn.result)}")
+    parts.append(f"Equations on seed {drawn.seed}, recipe `sharp-euler`:\n\n{_code(drawn.result)}")
     if paper is not None:
         parts.append(f"Recipe `paper`:\n\n{_code(paper.result)}")
     return "\n".join(parts)
@@ -163,9 +164,9 @@ def _failures(lines: Sequence[Line]) -> str:
 def _fields(system: System, drawn: Drawn) -> str:
     return (
         f"## Fields\n\n![Recovered and true fields of {system.title}](images/{system.key}.png)\n\n"
-        f"Recipe `sharp`, seed {drawn.seed}, over the central 96 % of the data in each coordinate. "
-        "The recovered drift averages over supports of similar evidence. Recovered and true share "
-        "a scale.\n"
+        f"Recipe `sharp-euler`, seed {drawn.seed}, over the central 96 % of the data in each "
+        "coordinate. The recovered drift averages over supports of similar evidence. Recovered and "
+        "true share a scale.\n"
     )
 
 
@@ -203,7 +204,7 @@ def _verdict(sharp: Sequence[Line], drawn: Drawn) -> str:
     """What the data are said to determine, counted over the seeds, and why on the drawn one."""
     found = [line.result["verdict"] for line in sharp if line.result is not None]
     counts = [f"{word} on {found.count(word)}" for word in VERDICTS]
-    text = f"What the data determine, by recipe `sharp`, of {len(found)} seeds: "
+    text = f"What the data determine, by recipe `sharp-euler`, of {len(found)} seeds: "
     text += ", ".join(counts) + ".\n"
     reasons = "".join(f"- {reason}\n" for reason in drawn.result["reasons"])
     return text + (f"\nOn seed {drawn.seed}:\n\n{reasons}" if reasons else "")

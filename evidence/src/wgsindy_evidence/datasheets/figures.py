@@ -10,7 +10,7 @@ from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.ledger import Row, summarise
 from wgsindy_evidence.published import table_row
-from wgsindy_evidence.recipes import PAPER, SHARP
+from wgsindy_evidence.recipes import PAPER, SHARP_EULER
 
 
 def metrics_grid(system: System, table: Sequence[Line]) -> Grid:
@@ -20,11 +20,11 @@ def metrics_grid(system: System, table: Sequence[Line]) -> Grid:
         *("Held-out drift", "Held-out tensor", "Gates"),
     )
     rows = []
-    for recipe in (SHARP.name, PAPER.name):
+    for recipe in (SHARP_EULER.name, PAPER.name):
         found = summarise([line for line in table if line.case.recipe == recipe])
         rows += [_row_cells(recipe, row) for row in found]
     rows += [_published_cells(system)] if table_row(system.key) else []
-    for row in summarise([line for line in table if line.case.recipe == SHARP.name]):
+    for row in summarise([line for line in table if line.case.recipe == SHARP_EULER.name]):
         floors = [number(row.floor_drift), number(row.floor_tensor, 4)]
         rows.append(["floor", *floors, *["-"] * 5])
     return Grid("Figures", headings, rows)

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from wgsindy_evidence.pages import peers as rivals
-from wgsindy_evidence.pages import speed
-from wgsindy_evidence.pages.ours import calibration, steps, uneven, verdicts
+from wgsindy_evidence.pages import peers_measured, speed
+from wgsindy_evidence.pages.ours import (
+    arena,
+    calibration,
+    measured,
+    recordings,
+    steps,
+    uneven,
+    verdicts,
+)
 from wgsindy_evidence.pages.ours import observation_noise as noise
 from wgsindy_evidence.pages.page import Build, Content
 from wgsindy_evidence.pages.paper import (
@@ -37,9 +45,13 @@ PAGES: dict[str, Build] = {
     "errata": errata.build,
     "calibration": calibration.build,
     "steps": steps.build,
+    "measured": measured.build,
+    "recordings": recordings.build,
+    "arena": arena.build,
     "uneven": uneven.build,
     "verdicts": verdicts.build,
     "peers": rivals.build_peers,
+    "peers-measured": peers_measured.build,
     "match": rivals.build_match,
     "speed": speed.build,
 }

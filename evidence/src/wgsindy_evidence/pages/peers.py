@@ -32,7 +32,7 @@ DODGE = 1.06  # factor between the times of neighbouring methods: equal shares s
 
 
 def build_peers(lines: Sequence[Line]) -> Content:
-    """Totals relative to the recipe ``sharp``, and a row a system and method."""
+    """Totals relative to the recipe ``sharp-euler``, and a row a system and method."""
     summary = summarise(lines)
     totals, rows = peers_grids(summary, "Rivals by system")
     failures = "".join(f"- {text}\n" for text in summary.failures) or "No fit failed."

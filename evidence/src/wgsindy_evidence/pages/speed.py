@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.grid import Grid, number
+from wgsindy_evidence.grid import Grid, number, percent
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 AUTHORS = 2.5  # times KMeans: what this project was told of the authors' release
 METHODS = {"sfi": "StochasticForceInference", "pysindy": "pysindy"}
+ORDER = ("sharp", "sharp-euler", "paper", *METHODS)
 
 
 class Found(NamedTuple):
@@ -31,6 +32,12 @@ class Found(NamedTuple):
     def samples(self) -> int:
         """Samples of the file or the cloud."""
         return int(self.case.settings["samples"])
+
+    @property
+    def noise(self) -> str:
+        """Noise on the samples, as a share of their spread."""
+        noise = self.case.settings.get("noise", 0.0)
+        return percent(noise) if noise else "none"
 
 
 def build(lines: Sequence[Line]) -> Content:
@@ -51,13 +58,14 @@ def _place(line: Line) -> tuple[Any, ...]:
     """Our recipes first, and each by size."""
     settings = line.case.settings
     sizes = [settings.get(name, 0) for name in ("dimension", "degree", "samples")]
-    return line.case.recipe in METHODS, line.case.recipe == "paper", *sizes
+    return ORDER.index(line.case.recipe), settings.get("noise", 0.0), *sizes
 
 
 def _scale(found: Sequence[Found]) -> Grid:
     rows = [
         [
             one.recipe,
+            one.noise,
             f"{one.samples:,}",
             number(one.result["seconds"], 1),
             number(1e9 * one.result["seconds"] / one.samples, 0),
@@ -71,28 +79,29 @@ def _scale(found: Sequence[Found]) -> Grid:
         for one in found
     ]
     headings = (
-        *("recipe", "samples", "seconds", "ns a sample", "peak memory, MiB"),
+        *("recipe", "noise", "samples", "seconds", "ns a sample", "peak memory, MiB"),
         *("read + poly3, s", "ratio", "ratio to tight", "drift error", "tensor error"),
     )
-    return Grid("A file on disk, two threads", headings, rows)
+    return Grid("A file on disk, two threads", headings, rows, left=2)
 
 
 def _yardstick(found: Sequence[Found]) -> Grid:
     rows = []
     for one in found:
         seconds, yardstick = one.result["seconds"], one.result["yardstick"]
+        chain = one.result.get("chain", float("nan"))
         rows.append(
             [
-                *(one.recipe, str(one.case.settings["library"]), f"{one.samples:,}"),
+                *(one.recipe, str(one.case.settings["library"]), one.noise, f"{one.samples:,}"),
                 *(number(seconds), number(yardstick, 2), number(seconds / yardstick)),
-                number(AUTHORS * yardstick / seconds, 0),
+                *(number(AUTHORS * yardstick / seconds, 0), number(seconds / chain, 1)),
             ]
         )
     headings = (
-        *("recipe", "library", "samples", "seconds", "KMeans, s", "ratio"),
-        f"{AUTHORS:g} x KMeans over fit",
+        *("recipe", "library", "noise", "samples", "seconds", "KMeans, s", "ratio"),
+        *(f"{AUTHORS:g} x KMeans over fit", "fit over sharp-euler"),
     )
-    return Grid("A fit beside KMeans(64, n_init=10), one thread", headings, rows, left=2)
+    return Grid("A fit beside KMeans(64, n_init=10), one thread", headings, rows, left=3)
 
 
 def _methods(found: Sequence[Found]) -> Grid:
@@ -153,7 +162,7 @@ def _growth(found: Sequence[Found]) -> Grid:
         *("library", "dimensions", "terms", "fields"),
         *("passes, s", "selection, s", "added memory, MiB"),
     )
-    return Grid("Larger libraries, 100,000 increments, recipe sharp", headings, rows)
+    return Grid("Larger libraries, 100,000 increments, recipe sharp-euler", headings, rows)
 
 
 def _start(found: Sequence[Found]) -> Grid:
@@ -161,7 +170,7 @@ def _start(found: Sequence[Found]) -> Grid:
     rows = [
         ["python -c pass", number(result["interpreter"], 2)],
         ["import wgsindy", number(result["import"], 2)],
-        ["import, then a first fit of 25,600 samples", number(result["first_fit"], 2)],
+        ["import, first fit of 25,600 samples by sharp-euler", number(result["first_fit"], 2)],
     ]
     heavy = ", ".join(result["heavy"]) or "none"
     rows.append([f"heavy packages that the import loads: {heavy}", "-"])
@@ -221,7 +230,7 @@ def _bars(found: Sequence[Found]) -> Figure:
             bar = ax.barh(0, width, left=left, height=0.8, alpha=0.5, edgecolor="white")
             ax.barh(0, least, left=left, height=0.8, color=bar.patches[0].get_facecolor())
             if width > 0.06 * sum(row["seconds"] for row in one.result["passes"]):
-                ax.text(left + width / 2, 0, name.removesuffix("Pass"), ha="center", va="center")
+                ax.text(left + width / 2, 0, name.replace("Pass", ""), ha="center", va="center")
         ax.set(yticks=[], title=f"{one.recipe}, {one.samples:,} samples", xlabel="seconds")
     return figure
 

@@ -16,14 +16,15 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import BoolArray
+from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.model import tensor
+from wgsindy.model.generator import Generator
 from wgsindy.terms.basis import Basis
 from wgsindy.terms.library import library
 from wgsindy.zoo import System
@@ -37,8 +38,9 @@ SYSTEMS = (
     *("correlated_ou", "rotational_ou", "double_well_transverse", "maier_stein"),
     *("diag_multiplicative", "nondiag_cholesky", "van_der_pol", "heston_logsv"),
 )
-RIVALS = {"sfi": "SFI", "pydaddy": "pydaddy", "pysindy": "pysindy"}  # method: what it imports
-METHODS = ("sharp", "paper", *RIVALS)
+# Method: what it imports.
+RIVALS = {"sfi": "SFI", "sfi-parametric": "SFI", "pydaddy": "pydaddy", "pysindy": "pysindy"}
+METHODS = ("sharp-euler", "paper", "sfi", "pydaddy", "pysindy")
 WORKER = Path(workers.__file__).with_name("run.py")
 TIMEOUT = 600.0
 OWN_REPEATS = 5  # our fits take milliseconds: one would measure the machine's mood
@@ -76,15 +78,15 @@ def basis_of(system: System) -> Basis:
 
 
 def interpreters(texts: Sequence[str]) -> dict[str, str]:
-    """Read ``PATH`` (for every rival) and ``METHOD=PATH`` (for one, whatever the order)."""
+    """Read ``PATH`` (for every rival) and ``METHOD=PATH`` (for one package, whatever the order)."""
     found = dict.fromkeys(RIVALS, sys.executable)
-    named = {}
+    named: dict[str, str] = {}
     for text in texts:
         method, equals, path = text.partition("=")
         if not equals:
             found = dict.fromkeys(RIVALS, text)
         elif method in RIVALS:
-            named[method] = path
+            named |= {name: path for name in RIVALS if RIVALS[name] == RIVALS[method]}
         else:
             raise CampaignError(f"--python takes PATH or METHOD=PATH with {list(RIVALS)}: {text!r}")
     return found | named
@@ -122,19 +124,25 @@ def run_case(case: Case, *, pythons: Mapping[str, str]) -> dict[str, Any]:
     """Simulate, fit in a fresh process, and score. A fit that fails is a result as well."""
     system = zoo.get(case.system)
     data = system.simulate(case.seed, trajectories=case.trajectories)
+    outcome = run_worker(zoo_task(case, data), pythons)
+    return {"seconds_cold": outcome["seconds_cold"], **score(system, data, outcome)}
+
+
+def run_worker(task: Task, pythons: Mapping[str, str]) -> dict[str, Any]:
+    """Fit in a fresh process; what it wrote, or a failure, and its seconds less further fits."""
     with tempfile.TemporaryDirectory() as folder:
-        task, result = Path(folder, "task.npz"), Path(folder, "result.npz")
-        write_task(task, case, data)
-        seconds, failure = _run(worker_command(case.recipe, pythons), task, result)
+        file, result = Path(folder, "task.npz"), Path(folder, "result.npz")
+        write_task(file, task)
+        command, environment = worker_command(task.method, pythons), with_compiled_code(task.method)
+        seconds, failure = _run(command, environment, file, result)
         outcome = read_result(result) if result.exists() else {"failure": failure}
-    further = float(outcome.get("seconds_repeats", 0.0))
-    return {"seconds_cold": seconds - further, **score(system, data, outcome)}
+    return {**outcome, "seconds_cold": seconds - float(outcome.get("seconds_repeats", 0.0))}
 
 
 def worker_command(method: str, pythons: Mapping[str, str]) -> list[str]:
     """Return the command that starts the worker of a method."""
     if method in RIVALS:
-        return [pythons[method], str(WORKER), method]
+        return [pythons[method], str(WORKER), method.replace("-", "_")]
     return [sys.executable, str(WORKER), "wgsindy"]
 
 
@@ -144,14 +152,24 @@ def worker_environment() -> dict[str, str]:
     return {**os.environ, **one, "JAX_PLATFORMS": "cpu", "MPLBACKEND": "Agg"}
 
 
-def _run(command: list[str], task: Path, result: Path) -> tuple[float, str]:
+def with_compiled_code(method: str) -> dict[str, str]:
+    """The environment of a worker; SFI's parametric fits keep what they compile on disk."""
+    if method != "sfi-parametric":
+        return worker_environment()
+    folder = Path(tempfile.gettempdir(), "wgsindy-evidence-sfi-code")
+    return {**worker_environment(), "SFI_JAX_CACHE_DIR": str(folder)}
+
+
+def _run(
+    command: list[str], environment: dict[str, str], task: Path, result: Path
+) -> tuple[float, str]:
     """Wall time of the whole process, and what to say if it leaves no result."""
     started = time.perf_counter()
     try:
         done = subprocess.run(
             [*command, str(task), str(result)],
             capture_output=True,
-            env=worker_environment(),
+            env=environment,
             text=True,
             timeout=TIMEOUT,
         )
@@ -161,19 +179,40 @@ def _run(command: list[str], task: Path, result: Path) -> tuple[float, str]:
     return time.perf_counter() - started, f"the process ended with {done.returncode}: {last}"
 
 
-def write_task(path: Path, case: Case, data: Trajectories, *, drift_only: bool = False) -> None:
-    """Write what the worker needs to know, and nothing of the truth."""
-    system = zoo.get(case.system)
+class Task(NamedTuple):
+    """What a worker needs to know, and nothing of the truth.
+
+    ``points (P, d)`` is where the fields are wanted; ``drift_only`` saves time where only the
+    terms of the drift are asked for.
+    """
+
+    method: str
+    seed: int
+    data: Trajectories
+    basis: Basis
+    points: FloatArray
+    drift_only: bool = False
+
+
+def zoo_task(case: Case, data: Trajectories, *, drift_only: bool = False) -> Task:
+    """Return the task of a case on a system of the zoo."""
+    basis, points = basis_of(zoo.get(case.system)), metrics.central_grid(data.states)
+    return Task(case.recipe, case.seed, data, basis, points, drift_only)
+
+
+def write_task(path: Path, task: Task) -> None:
+    """Write the file that a worker reads."""
+    data = task.data
     np.savez(
         path,
         paths=data.states.reshape(len(data), -1, data.dimension),
-        dt=system.dt,
-        powers=basis_of(system).monomials.powers,
-        points=metrics.central_grid(data.states),
-        seed=case.seed,
-        recipe=case.recipe,
-        repeats=0 if drift_only else 1 if case.recipe in RIVALS else OWN_REPEATS,
-        drift_only=drift_only,
+        dt=data.mean_dt,
+        powers=task.basis.monomials.powers,
+        points=task.points,
+        seed=task.seed,
+        recipe=task.method,
+        repeats=0 if task.drift_only else 1 if task.method in RIVALS else OWN_REPEATS,
+        drift_only=task.drift_only,
     )
 
 
@@ -186,19 +225,31 @@ def read_result(path: Path) -> dict[str, Any]:
 
 def score(system: System, data: Trajectories, outcome: Mapping[str, Any]) -> dict[str, Any]:
     """Compare fields and drift support with the truth; a failure keeps its sentence."""
+    grid = metrics.central_grid(data.states)
+    return score_fields(system.generator, basis_of(system), grid, outcome, kept=system.scored)
+
+
+def score_fields(
+    truth: Generator,
+    basis: Basis,
+    grid: FloatArray,
+    outcome: Mapping[str, Any],
+    *,
+    kept: Sequence[int] | None = None,
+) -> dict[str, Any]:
+    """Compare what a worker wrote with a truth; ``kept`` are the drift components that count."""
     if "failure" in outcome:
         return {"failure": str(outcome["failure"])}
     drift, field = outcome["drift"], outcome["tensor"]
     if not (np.isfinite(drift).all() and np.isfinite(field).all()):
         return {"failure": "the fields are not finite"}
-    grid, truth = metrics.central_grid(data.states), system.generator
-    kept = list(system.scored or range(2))
+    counted = list(kept or range(truth.dimension))
     return {
         "failure": None,
-        "drift": metrics.relative_error(drift[:, kept], truth.drift(grid)[:, kept]),
+        "drift": metrics.relative_error(drift[:, counted], truth.drift(grid)[:, counted]),
         "tensor": metrics.relative_error(field, truth.diffusion(grid)),
         "psd": float(tensor.is_semidefinite(field).mean()),
-        **compare_support(outcome["support"][kept], true_support(system)[kept]),
+        **compare_support(outcome["support"][counted], support_of(truth, basis)[counted]),
         "seconds_first": outcome["seconds_first"],
         "seconds_warm": outcome["seconds_warm"],
         "version": outcome["version"],
@@ -206,10 +257,15 @@ def score(system: System, data: Trajectories, outcome: Mapping[str, Any]) -> dic
 
 
 def true_support(system: System) -> BoolArray:
-    """Monomials of the true drift ``(2, K)`` in the order of the library."""
-    true = {(c.target, c.term) for c in system.generator.coefficients}
-    terms = basis_of(system).terms
-    return np.array([[(target, term) in true for term in terms] for target in ("b1", "b2")])
+    """Monomials of the true drift of a system of the zoo ``(2, K)``."""
+    return support_of(system.generator, basis_of(system))
+
+
+def support_of(truth: Generator, basis: Basis) -> BoolArray:
+    """Monomials of a drift ``(d, K)`` in the order of the library."""
+    true = {(c.target, c.term) for c in truth.coefficients}
+    targets = [f"b{number + 1}" for number in range(truth.dimension)]
+    return np.array([[(target, term) in true for term in basis.terms] for target in targets])
 
 
 def compare_support(found: BoolArray, true: BoolArray) -> dict[str, Any]:

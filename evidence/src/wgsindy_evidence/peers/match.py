@@ -24,7 +24,7 @@ from wgsindy_evidence.peers.workers.run import DONE
 
 SYSTEMS = ("rotational_ou", "double_well_transverse", "maier_stein", "van_der_pol")
 STEPS = (200, 400, 800, 1600, 3200)
-METHODS = ("sharp", "sfi")
+METHODS = ("sharp-euler", "sfi")
 EXPERIMENT = "match"
 
 
@@ -57,7 +57,7 @@ def run_case(case: Case, *, pythons: Mapping[str, str]) -> dict[str, Any]:
     data = system.simulate(case.seed, trajectories=case.trajectories, steps=steps_of(case))
     with tempfile.TemporaryDirectory() as folder:
         task, result = Path(folder, "task.npz"), Path(folder, "result.npz")
-        comparison.write_task(task, case, data, drift_only=True)
+        comparison.write_task(task, comparison.zoo_task(case, data, drift_only=True))
         helper_for(case, pythons).fit(task, result)
         outcome = comparison.score(system, data, comparison.read_result(result))
     kept = ("failure", "recall", "false_positives", "exact", "drift")

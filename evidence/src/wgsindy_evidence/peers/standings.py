@@ -67,7 +67,7 @@ class Standings:
     failures: tuple[str, ...]
 
 
-def summarise(lines: Sequence[Line], reference: str = "sharp") -> Standings:
+def summarise(lines: Sequence[Line], reference: str = "sharp-euler") -> Standings:
     """Collect lines in the order of systems and methods in which they come."""
     systems = dict.fromkeys(line.case.system for line in lines)
     methods = dict.fromkeys(line.case.recipe for line in lines)

@@ -10,7 +10,13 @@ from wgsindy_evidence.peers import comparison
 from wgsindy_evidence.speed import cluster, growth, profile, scale, start, threads, yardstick
 
 EXPERIMENT = "speed"
-SCALES = {"sharp": (10**6, 10**7, 10**8), "paper": (10**6, 10**7)}
+SCALES = {
+    "sharp": (10**6, 10**7),
+    "sharp-euler": (10**6, 10**7, 10**8),
+    "paper": (10**6, 10**7),
+}
+PROFILED = ("sharp-euler", "paper")
+NOISE = 0.1  # on every sample, as a share of its coordinate's standard deviation
 CORES = 2
 SMALL, LARGE = 25_600, 400_000
 PLANE = range(2, 9)  # degrees in two dimensions
@@ -37,32 +43,35 @@ def speed_cases(rivals: Sequence[str] = (), *, quick: bool = False) -> list[Case
     return [
         _case("start", repeats=repeats),
         *(
-            _case("yardstick", recipe=recipe, samples=SMALL, library=library, repeats=repeats)
+            _case("yardstick", recipe, samples=SMALL, library=library, repeats=repeats)
             for recipe in SCALES
-            for library in ("poly2", "poly4")
+            for library in ("poly2", "poly3", "poly4")
         ),
+        _case("yardstick", "sharp", samples=SMALL, library="poly3", repeats=repeats, noise=NOISE),
         *(
-            _case("yardstick", recipe=recipe, samples=LARGE // shrink, library="poly2", repeats=1)
+            _case("yardstick", recipe, samples=LARGE // shrink, library="poly2", repeats=1)
             for recipe in SCALES
         ),
         *(Case(EXPERIMENT, yardstick.SYSTEM, method, 0) for method in (*SCALES, *rivals)),
-        *(_case("threads", recipe=name, samples=million, repeats=repeats) for name in SCALES),
-        *(_case("profile", recipe=name, samples=million) for name in SCALES),
-        _case("cluster", recipe="sharp", samples=10 * million),
+        *(_case("threads", name, samples=million, repeats=repeats) for name in SCALES),
+        *(_case("profile", name, samples=million) for name in PROFILED),
+        _case("cluster", "sharp-euler", samples=10 * million),
         *(_case("growth", dimension=2, degree=degree) for degree in PLANE),
         *(_case("growth", dimension=dimension, degree=3) for dimension in SPACES),
         *(_case("growth", dimension=d, degree=k) for d, k in (() if quick else WIDE)),
         *(
-            _case("scale", recipe=recipe, samples=samples // shrink, threads=CORES)
+            _case("scale", recipe, samples=samples // shrink, threads=CORES)
             for recipe, found in sizes.items()
             for samples in found
         ),
+        _case("scale", "sharp", samples=sizes["sharp"][-1] // shrink, threads=CORES, noise=NOISE),
     ]
 
 
-def _case(measure: str, **settings: float | str) -> Case:
-    recipe = str(settings.get("recipe", "sharp"))
-    return Case(EXPERIMENT, measure, recipe, 0, options=tuple(settings.items()))
+def _case(measure: str, recipe: str = "", **settings: float | str) -> Case:
+    """One measurement; those that are told no recipe have one of their own."""
+    given = {"recipe": recipe, **settings} if recipe else settings
+    return Case(EXPERIMENT, measure, recipe or "sharp-euler", 0, options=tuple(given.items()))
 
 
 def run_case(case: Case, *, pythons: Mapping[str, str]) -> dict[str, Any]:

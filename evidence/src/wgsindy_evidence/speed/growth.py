@@ -12,7 +12,7 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimator import WGSINDy
 from wgsindy_evidence.speed.stopwatch import Stopwatch, in_fresh_process, seconds_of
 
-RECIPE = "sharp"
+RECIPE = "sharp-euler"
 TRAJECTORIES, STEPS, DT = 100, 1000, 0.01
 
 

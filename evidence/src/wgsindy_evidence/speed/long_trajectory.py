@@ -16,10 +16,11 @@ BLOCK = 2**20
 BYTES = 16  # a sample
 
 
-def write_trajectory(path: Path, samples: int, seed: int = 0) -> None:
+def write_trajectory(path: Path, samples: int, seed: int = 0, noise: float = 0.0) -> None:
     """Write ``(samples, 2)`` float64 as NPY, by exact transitions.
 
-    In the eigenbasis of the drift they are two scalar recursions.
+    In the eigenbasis of the drift they are two scalar recursions. ``noise`` on every sample is a
+    share of the stationary standard deviation of its coordinate.
 
     Raises
     ------
@@ -34,6 +35,7 @@ def write_trajectory(path: Path, samples: int, seed: int = 0) -> None:
     stationary = solve_continuous_lyapunov(DRIFT, -TENSOR)
     root = np.linalg.cholesky(stationary - step @ stationary @ step.T)
     values, vectors = np.linalg.eig(step)
+    size = noise * np.sqrt(np.diag(stationary))
     rng = np.random.default_rng(seed)
     state = np.zeros(2, dtype=complex)
     array = np.lib.format.open_memmap(path, "w+", np.float64, (samples, 2))
@@ -46,6 +48,8 @@ def write_trajectory(path: Path, samples: int, seed: int = 0) -> None:
             modes[:, m], _ = lfilter([1.0], [1.0, -values[m]], kicks[:, m], zi=start)
         state = modes[-1]
         array[first : first + n] = (modes @ vectors.T).real
+        if noise:
+            array[first : first + n] += size * rng.normal(size=(n, 2))
     array.flush()
 
 

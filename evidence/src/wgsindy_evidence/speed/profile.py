@@ -18,6 +18,7 @@ from wgsindy.estimate.weak_form.smoother import GramPass
 from wgsindy.estimate.weak_form.weak_rows import ProjectionPass
 from wgsindy.estimator import WGSINDy
 from wgsindy.files.stream_tables import stream
+from wgsindy.passes.engine import PassPair
 from wgsindy.passes.summary import MomentPass
 from wgsindy_evidence.speed.long_trajectory import BYTES, DT, write_trajectory
 from wgsindy_evidence.speed.scale import LIBRARY
@@ -52,6 +53,12 @@ class Machine(NamedTuple):
 def labour_of(step: object) -> Labour:
     """Count the matrix products and exponentials of a pass, for one increment."""
     return Labour()
+
+
+@labour_of.register(PassPair)
+def _(step: PassPair[Any, Any]) -> Labour:
+    one, other = labour_of(step.one), labour_of(step.other)
+    return Labour(one.flops + other.flops, one.exponentials + other.exponentials)
 
 
 @labour_of.register
@@ -107,10 +114,17 @@ def _measure(recipe: str, samples: int) -> dict[str, Any]:
     }
 
 
+def name_of(step: object) -> str:
+    """Return what to call a pass; both, if there are two in one."""
+    if isinstance(step, PassPair):
+        return f"{name_of(step.one)} + {name_of(step.other)}"
+    return type(step).__name__
+
+
 def _row(lap: Lap, machine: Machine) -> dict[str, Any]:
     labour = labour_of(lap.step)
     return {
-        "name": type(lap.step).__name__,
+        "name": name_of(lap.step),
         "increments": lap.increments,
         "seconds": lap.wall,
         "flops": labour.flops,

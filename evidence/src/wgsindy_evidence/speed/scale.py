@@ -25,11 +25,11 @@ SHORT, REPEATS = 1_000_000, 3  # what takes a second is timed several times
 BLOCK = 100_000  # samples that the yardstick reads at a time
 
 
-def measure(recipe: str, samples: int, threads: int) -> dict[str, Any]:
+def measure(recipe: str, samples: int, threads: int, noise: float = 0.0) -> dict[str, Any]:
     """Write a file, read it as a yardstick, fit it, and read it again."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "path.npy"
-        in_fresh_process(write_trajectory, path, samples)
+        in_fresh_process(write_trajectory, path, samples, 0, noise)
         repeats = REPEATS if samples <= SHORT else 1
         plain, tight, fits = [], [], []
         for number in range(repeats + 1):

@@ -22,7 +22,7 @@ HEAVY = ("matplotlib", "plotly", "dask", "polars", "pandas", "sympy")
 IMPORT = "import wgsindy"
 FIT = (
     "import sys, numpy, wgsindy\n"
-    "wgsindy.WGSINDy('poly2', 'sharp').fit(list(numpy.load(sys.argv[1])), dt=0.01)"
+    "wgsindy.WGSINDy('poly2', 'sharp-euler').fit(list(numpy.load(sys.argv[1])), dt=0.01)"
 )
 LOADED = f"import json, sys, wgsindy; print(json.dumps([m for m in {HEAVY} if m in sys.modules]))"
 

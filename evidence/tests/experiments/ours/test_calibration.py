@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wgsindy import zoo
-from wgsindy_evidence import recipes
+from wgsindy.recipes import SHARP_EULER
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.experiments.ours import calibration
@@ -61,11 +61,10 @@ def test_systems_without_true_coefficients_are_refused() -> None:
 
 
 def test_the_working_model_is_that_of_the_sampling() -> None:
-    fitting = calibration.fitting_recipe
-    assert fitting(zoo.get("rotational_ou"), "sharp").finite_step == "taylor"
-    assert fitting(zoo.get("van_der_pol"), "sharp").finite_step == "euler"
+    cases = calibration.calibration_cases(Scope([0], ["rotational_ou", "van_der_pol"]))
+    assert [case.recipe for case in cases] == ["sharp", "sharp-euler"]
     with pytest.raises(CampaignError, match="'paper' has no error bars"):
-        fitting(zoo.get("van_der_pol"), "paper")
+        calibration.run_case(Case("calibration", "van_der_pol", "paper", 0))
 
 
 @pytest.mark.statistical
@@ -85,7 +84,7 @@ def test_intervals_cover_true_coefficients_and_a_wrong_truth_is_seen() -> None:
 
 
 def test_terms_given_are_the_terms_fitted() -> None:
-    case = Case("calibration", "rotational_ou", recipes.SHARP.name, 3)
+    case = Case("calibration", "rotational_ou", SHARP_EULER.name, 3)
     result = calibration.run_case(case)
     true = zoo.get("rotational_ou").true_coefficients()
     assert true is not None

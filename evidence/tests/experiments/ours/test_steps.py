@@ -41,7 +41,9 @@ def test_bias_is_the_error_of_the_mean_and_error_that_of_one_fit() -> None:
         {"drift": (sign * 0.1 * drift).tolist(), "tensor": (0.2 * tensor).tolist()}
         for sign in (-1, 1)
     ]
-    case = Case("steps", "rotational_ou", "sharp", 0, options=(("kind", "chain"), ("dt", 0.05)))
+    case = Case(
+        "steps", "rotational_ou", "sharp-euler", 0, options=(("kind", "chain"), ("dt", 0.05))
+    )
     (row,) = summarise([Line(case, "code", result, None) for result in results])
     assert (row.system, row.kind, row.dt, row.seeds) == ("rotational_ou", "chain", 0.05, 2)
     assert row.drift_bias == pytest.approx(0.0, abs=1e-12)
@@ -53,7 +55,7 @@ def test_bias_is_the_error_of_the_mean_and_error_that_of_one_fit() -> None:
 def test_a_case_keeps_fields_on_a_grid_that_all_seeds_share() -> None:
     options = (("kind", "continuous"), ("dt", 0.1))
     results = [
-        steps.run_case(Case("steps", "rotational_ou", "sharp", seed, options=options))
+        steps.run_case(Case("steps", "rotational_ou", "sharp-euler", seed, options=options))
         for seed in (0, 1)
     ]
     for result in results:

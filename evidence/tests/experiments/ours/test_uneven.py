@@ -97,17 +97,17 @@ def line(system: str, recipe: str, seed: int, sampling: str, drift: float, tenso
 
 def test_rows_have_root_mean_squares_of_each_sampling() -> None:
     lines = [
-        line("van_der_pol", "sharp", 1, "even", 3.0, 0.1),
-        line("van_der_pol", "sharp", 2, "even", 4.0, 0.1),
-        line("van_der_pol", "sharp", 1, "uneven", 6.0, 0.2),
-        line("van_der_pol", "sharp", 2, "uneven", 8.0, 0.4),
+        line("van_der_pol", "sharp-euler", 1, "even", 3.0, 0.1),
+        line("van_der_pol", "sharp-euler", 2, "even", 4.0, 0.1),
+        line("van_der_pol", "sharp-euler", 1, "uneven", 6.0, 0.2),
+        line("van_der_pol", "sharp-euler", 2, "uneven", 8.0, 0.4),
         line("van_der_pol", "paper", 1, "even", 1.0, 0.5),
         line("heston_logsv", "paper", 1, "even", 2.0, 0.6),
         line("heston_logsv", "paper", 1, "uneven", 1.0, 0.7),
-        line("van_der_pol", "sharp", 3, "even", 9.0, 9.0)._replace(result=None, error="no"),
+        line("van_der_pol", "sharp-euler", 3, "even", 9.0, 9.0)._replace(result=None, error="no"),
     ]
     first, second = summarise(lines)  # the paper's fit of van_der_pol has no uneven half
-    assert (first.system, first.recipe, first.seeds) == ("van_der_pol", "sharp", 2)
+    assert (first.system, first.recipe, first.seeds) == ("van_der_pol", "sharp-euler", 2)
     assert first.drift == pytest.approx((np.sqrt(12.5), np.sqrt(50.0)))
     assert first.tensor == pytest.approx((0.1, np.sqrt(0.1)))
     assert (second.system, second.recipe, second.seeds) == ("heston_logsv", "paper", 1)

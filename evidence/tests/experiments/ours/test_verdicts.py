@@ -119,5 +119,5 @@ def test_without_the_option_there_is_no_limit() -> None:
 
 def test_a_case_says_what_it_is() -> None:
     case = verdict_case(Limit("too_large_dt", (("dt", 0.2),)), 3)
-    assert case == Case("verdict", "too_large_dt", "sharp", 3, options=(("dt", 0.2),))
+    assert case == Case("verdict", "too_large_dt", "sharp-euler", 3, options=(("dt", 0.2),))
     assert verdicts.SEEDS_IN_SCOPE == 5

@@ -49,14 +49,14 @@ def test_coefficients_above_the_threshold_count_as_selected(
     found = coefficients.run_case(Case("coefficients", "rotational_ou", method, 1, 2, 100))
     assert found["selected"] == {"b1": {"x": -1}, "a11": {"1": 1}, "a12": {"x**2": -2e-3}}
     # What a term is worth is the same for all methods; one of them says it.
-    assert ("errors" in found) == (method == "sharp")
+    assert ("errors" in found) == (method == "sharp-euler")
 
 
 def test_the_coefficients_of_a_case_are_those_of_its_fit() -> None:
-    case = Case("coefficients", "rotational_ou", "sharp", 1, 8, 800)
+    case = Case("coefficients", "rotational_ou", "sharp-euler", 1, 8, 800)
     found = coefficients.run_case(case)["selected"]
     data = zoo.get("rotational_ou").simulate(1, trajectories=8, steps=800)
-    estimate = WGSINDy("poly2", "sharp", random_state=1).fit(data).generator_
+    estimate = WGSINDy("poly2", "sharp-euler", random_state=1).fit(data).generator_
     kept: dict[str, dict[str, float]] = {}
     for row in estimate.coefficients:
         kept.setdefault(row.target, {})[row.term] = row.value

@@ -22,7 +22,7 @@ def differences(one: Recipe, other: Recipe) -> set[str]:
 
 def test_the_rungs_follow_the_recipes_and_pooling_comes_last() -> None:
     methods = [rung.method for rung in ladder.RUNGS]
-    assert methods == [*LADDER, "paper", "sharp", "sharp"]
+    assert methods == [*LADDER, "paper", "sharp-euler", "sharp-euler"]
     assert [rung.trajectories for rung in ladder.RUNGS] == [1] * 6 + [16, 1, 16]
     assert set(ladder.PAPER_SYSTEMS) <= set(in_scope())
     assert len(set(ladder.PAPER_SYSTEMS)) == 13
@@ -61,7 +61,7 @@ def test_equal_budgets_are_equal_and_the_papers_are_not() -> None:
     assert [item.method for item in fair] == [item.method for item in unfair]
     budgets = {item.method: item.trajectories for item in unfair}
     assert budgets == {
-        "sharp": 16,
+        "sharp-euler": 16,
         "paper": 16,
         "naive": 1,
         "kramers-moyal": 4,

@@ -51,11 +51,11 @@ def test_parameters_that_a_generator_does_not_have_are_not_invented() -> None:
 
 
 def test_the_leverage_of_a_case_is_read_off_its_fit() -> None:
-    case = Case("leverage", "heston_logsv", "sharp", 1, 2, 300, (("rho", 0.5),))
+    case = Case("leverage", "heston_logsv", "sharp-euler", 1, 2, 300, (("rho", 0.5),))
     found = leverage.run_case(case)
     system = zoo.get("heston_logsv", rho=0.5)
     data = system.simulate(1, trajectories=2, steps=300)
-    estimate = WGSINDy("poly2", "sharp", random_state=1).fit(data).generator_
+    estimate = WGSINDy("poly2", "sharp-euler", random_state=1).fit(data).generator_
     a = estimate.diffusion(metrics.central_grid(data.states))
     rho = a[:, 0, 1] / np.sqrt(a[:, 0, 0] * a[:, 1, 1])
     assert found["rho"] == pytest.approx(np.median(rho))

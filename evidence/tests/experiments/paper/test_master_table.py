@@ -51,7 +51,7 @@ def test_far_outside_finds_a_tensor_that_is_only_valid_inside() -> None:
 
 
 def test_a_real_sharp_case_counts_its_terms() -> None:
-    figures = table.run_case(Case("table", "rotational_ou", "sharp", 0))
+    figures = table.run_case(Case("table", "rotational_ou", "sharp-euler", 0))
     # Two terms a drift component and two constant variances, of five fields with six terms.
     assert (figures["terms_present"], figures["terms_absent"]) == (6, 24)
     assert (figures["terms_found"], figures["terms_false"]) == (6, 0)

@@ -13,7 +13,7 @@ def test_levels_of_noise_have_medians_and_the_papers_figures() -> None:
     lines = lines_of("noise", Scope(seeds=(1, 2, 3)))
     rows = PAGES["noise"](lines).grids["noise"].rows
     titles = {zoo.get(name).title: name for name in {line.case.system for line in lines}}
-    methods = ("paper", "paper-noise", "sharp", "sharp-noise")
+    methods = ("paper", "paper-noise", "sharp-euler", "sharp", "sharp-noise")
     found = 0
     for title, label, *cells in rows:
         size, kind = label.split(" % ") if label != "none" else ("0", "gaussian")

@@ -40,7 +40,7 @@ def test_selection_rates_and_conditional_medians_are_counted() -> None:
         errors = [
             (line.result or {})["errors"][term.target][term.name]
             for line in usual
-            if line.case.system == name and line.case.recipe == "sharp"
+            if line.case.system == name and line.case.recipe == "sharp-euler"
         ]
         assert term.worth == pytest.approx(abs(term.true) / np.median(errors))
     assert len(seen) > 2  # rates of all kinds, or the test could not fail

@@ -55,20 +55,20 @@ def test_the_published_curve_stands_under_the_papers_recipe() -> None:
 
 def test_slopes_of_noise_and_of_bias() -> None:
     times = (1.0, 4.0, 16.0)
-    noise = convergence_page.Curve("s", "sharp", "drift", times, (1.0, 0.5, 0.25))
+    noise = convergence_page.Curve("s", "sharp-euler", "drift", times, (1.0, 0.5, 0.25))
     assert noise.slope == pytest.approx(-0.5)
-    bias = convergence_page.Curve("s", "sharp", "drift", times, (0.3, 0.3, 0.3))
+    bias = convergence_page.Curve("s", "sharp-euler", "drift", times, (0.3, 0.3, 0.3))
     assert bias.slope == pytest.approx(0)
-    assert isnan(convergence_page.Curve("s", "sharp", "drift", (1.0,), (0.3,)).slope)
+    assert isnan(convergence_page.Curve("s", "sharp-euler", "drift", (1.0,), (0.3,)).slope)
 
 
 def test_a_horizon_that_failed_leaves_its_column_empty() -> None:
     lines = [
-        failed(line) if line.case.recipe == "sharp" and line.case.steps == 1200 else line
+        failed(line) if line.case.recipe == "sharp-euler" and line.case.steps == 1200 else line
         for line in lines_of("convergence")
     ]
     grid = PAGES["convergence"](lines).grids["convergence"]
     for row in grid.rows:
         assert len(row) == len(grid.headings)
-        if row[2] == "sharp":
+        if row[2] == "sharp-euler":
             assert row[3] == "-"

@@ -92,8 +92,8 @@ def test_components_left_out_have_the_medians_of_their_cases() -> None:
 def test_components_left_out_are_compared_over_the_papers_systems() -> None:
     systems = ("indep_ou", "stuart_landau")  # the second is in scope, but not one of the 13
     lines = lines_of("ablation", Scope(seeds=(1, 2, 3), systems=systems))
-    row = PAGES["ablation"](lines).grids["ablation-sharp"].rows[0]
-    wanted = {"recipe": "sharp", "trajectories": 16}
+    row = PAGES["ablation"](lines).grids["ablation-sharp-euler"].rows[0]
+    wanted = {"recipe": "sharp-euler", "trajectories": 16}
     assert row[7] == shown(middle(lines, "score", system="indep_ou", **wanted))
     assert row[9] == shown(middle(lines, "score", **wanted))
     assert row[7] != row[9]
@@ -116,7 +116,7 @@ def test_published_ablations_stand_in_the_rows_of_their_mechanism() -> None:
             (row,) = csv_rows("leave_one_out", ingredient=name, capability=capability)
             assert rows[label][place] == shown(float(row["leave_one_out_metric"]), digits)
             assert rows["complete"][place] == shown(float(row["baseline_metric"]), digits)
-    for cells in content_of("ablation").grids["ablation-sharp"].rows:
+    for cells in content_of("ablation").grids["ablation-sharp-euler"].rows:
         assert [cells[2], cells[4], cells[8]] == ["-", "-", "-"]
 
 

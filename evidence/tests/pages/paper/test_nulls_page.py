@@ -13,7 +13,7 @@ from wgsindy_evidence.scope import Scope
 
 def limit(system: str, sharp: float, oracle: float, wrong_library: str = "") -> str:
     """The cause that the page reads off lines with these drift errors."""
-    drift = {"sharp": sharp, "paper": 5.0, "oracle": oracle}
+    drift = {"sharp-euler": sharp, "paper": 5.0, "oracle": oracle}
     null = nulls.Null(system, wrong_library)
     lines = [
         changed(invented(case), whole_drift=drift[method])
@@ -68,7 +68,7 @@ def test_limits_have_the_medians_of_whole_drift_and_tensor() -> None:
 
         known = theirs.get((null.system, bool(null.library)))
         seen |= {(null.system, bool(null.library))} if known else set()
-        order = ("sharp", "paper", "oracle")
+        order = ("sharp-euler", "paper", "oracle")
         system = zoo.get(null.system)
         assert row[0] == system.title
         assert row[2] == str(system.limitation)

@@ -32,23 +32,23 @@ def test_signs_are_counted_where_the_correlation_is_large_enough() -> None:
     lines = leverage_lines(
         {
             (-0.5, "paper"): [-0.4, 0.1, -0.6],
-            (-0.5, "sharp"): [-0.5, -0.5, -0.4],
+            (-0.5, "sharp-euler"): [-0.5, -0.5, -0.4],
             (0.2, "paper"): [0.3, -0.1, 0.2],
-            (0.2, "sharp"): [0.2, 0.3, -0.9],
+            (0.2, "sharp-euler"): [0.2, 0.3, -0.9],
             (0.1, "paper"): [-9.0, -9.0, -9.0],  # too small to have a sign that counts
-            (0.1, "sharp"): [-9.0, -9.0, -9.0],
+            (0.1, "sharp-euler"): [-9.0, -9.0, -9.0],
         }
     )
     content = PAGES["leverage"](lines)
-    # Errors of paper: 0.1, 0.6, 0.1, 0.1, 0.3, 0; of sharp: 0, 0, 0.1, 0, 0.1, 1.1.
+    # Errors of paper: 0.1, 0.6, 0.1, 0.1, 0.3, 0; of sharp-euler: 0, 0, 0.1, 0, 0.1, 1.1.
     assert content.sentences["leverage"] == (
         "paper: sign right in 4 of 6 cases, median absolute error 0.100; "
-        "sharp: sign right in 5 of 6 cases, median absolute error 0.050."
+        "sharp-euler: sign right in 5 of 6 cases, median absolute error 0.050."
     )
     rows = {(row[0], row[1]): row for row in content.grids["leverage"].rows}
     assert rows["-0.50", "paper"][2:4] == ["-0.400", "0.100"]
     assert rows["-0.50", "paper"][5] == "67 %"
-    assert rows["+0.10", "sharp"][5] == "0 %"
+    assert rows["+0.10", "sharp-euler"][5] == "0 %"
 
 
 def test_points_have_medians_and_the_papers_figures() -> None:
@@ -78,7 +78,7 @@ def test_points_have_medians_and_the_papers_figures() -> None:
 
 
 def test_a_recovered_zero_has_no_sign() -> None:
-    point = leverage_page.Point(0.5, "sharp", (0.0, 0.4), {})
+    point = leverage_page.Point(0.5, "sharp-euler", (0.0, 0.4), {})
     assert point.signs == 0.5
     assert point.error == pytest.approx(0.3)
 
@@ -157,7 +157,7 @@ def test_doubtful_rows_stand_beside_the_papers_intervals() -> None:
     cases = [
         Case("table", system, recipe, seed)
         for system in ("heston_logsv", "sabr")
-        for recipe in ("sharp", "paper", "paper-cv-minimum")
+        for recipe in ("sharp-euler", "paper", "paper-cv-minimum")
         for seed in (1, 2, 3)
     ]
     lines = [invented(case) for case in cases]
@@ -185,6 +185,6 @@ def test_doubtful_rows_stand_beside_the_papers_intervals() -> None:
                 f"{shown(low[1])} - {shown(high[1])}",
                 shown(worst, 2),
             ]
-    # The sentences are about sharp alone.
-    drift = middle(lines, "drift", recipe="sharp", system="heston_logsv")
+    # The sentences are about sharp-euler alone.
+    drift = middle(lines, "drift", recipe="sharp-euler", system="heston_logsv")
     assert f"Median drift error {drift:.4f}" in content.sentences["further-seeds"]

@@ -9,9 +9,10 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.estimate.likelihood.evidence import Posterior, Problem
-from wgsindy.estimate.likelihood.normal_equations import NormalEquations, Scores
+from wgsindy.estimate.likelihood.noise_detection import Doubt
+from wgsindy.estimate.likelihood.normal_equations import Lean, NormalEquations, Scores
 from wgsindy.estimate.likelihood.term_selection import best_entries
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.working_model import WorkingModel, blank_noiseless
 from wgsindy.model import tensor
 from wgsindy.model.uncertainty import Uncertainty, clustered_covariance
 
@@ -30,6 +31,9 @@ class ErrorBars:
     drift: list[Posterior]
     entries: list[Posterior]
     scores: Scores
+    lean: Lean | None  # of the tensor on the drift, unless steps are those of a chain
+    doubt: Doubt | None  # noise that does not stand out and may be there
+    mean_dt: float
 
     @property
     def units(self) -> FloatArray:
@@ -48,7 +52,16 @@ class ErrorBars:
 
     def tensor_entries(self) -> FloatArray:
         """Coefficients ``(E, K)``."""
-        return best_entries(self.entries, self.model.noiseless_level) * self.entry_units[:, None]
+        return self._fields[len(self.drift) :] * self.entry_units[:, None]
+
+    @cached_property
+    def _fields(self) -> FloatArray:
+        """Coefficients ``(d + E, K)`` of drift and tensor, in units of the noise."""
+        if (problem := self.equations.all_fields()) is not None:
+            support = np.concatenate([self._support, self._entry_support])
+            return problem.solve(support.ravel()).reshape(support.shape)
+        drift = self._joint.solve(self._support.ravel()).reshape(self._support.shape)
+        return np.concatenate([drift, best_entries(self.entries, self.model.noiseless_level)])
 
     @cached_property
     def _support(self) -> BoolArray:
@@ -61,7 +74,40 @@ class ErrorBars:
     @cached_property
     def _stepwise(self) -> FloatArray:
         """Covariance ``(d K, d K)`` of the drift if steps are independent."""
-        return self._joint.covariance(self._support.ravel())
+        size = self._support.size
+        if self._whole is not None:
+            return self._whole[:size, :size]
+        formula = self._fields[: len(self.drift)]
+        return self._joint.covariance(self._support.ravel(), self._by_origin(formula))
+
+    @cached_property
+    def _whole(self) -> FloatArray | None:
+        """Covariance ``((d + E) K, (d + E) K)`` of all fields, if they tell of each other."""
+        if (problem := self.equations.all_fields()) is None:
+            return None
+        support = np.concatenate([self._support, self._entry_support])
+        return problem.covariance(support.ravel(), self._by_origin(self._fields))
+
+    def _by_origin(self, fields: FloatArray) -> FloatArray | None:
+        """How ``fields (f, K)`` move with the origin of their terms, ``(f K, m)``.
+
+        Where it is not zero it was chosen by the data, and is off by as much as they cannot tell.
+        """
+        basis = self.model.basis
+        moved = np.flatnonzero(basis.origin)
+        if not (len(moved) and basis.is_closed):
+            return None
+        ways = [(fields @ basis.monomials.derivatives[q]).ravel() for q in moved]
+        return np.stack(ways, axis=-1)
+
+    def _drift_doubt(self) -> FloatArray:
+        """What noise that does not stand out adds to the covariance of the drift."""
+        added = np.zeros_like(self._stepwise)
+        if self.doubt is not None:
+            for deviation, pull in zip(*self.doubt, strict=True):
+                shift = deviation * self._stepwise @ (pull @ self.equations.change.T).ravel()
+                added += np.outer(shift, shift)
+        return added
 
     @cached_property
     def _slopes(self) -> FloatArray:
@@ -70,27 +116,20 @@ class ErrorBars:
         return slopes.reshape(len(slopes), self._support.size)
 
     def uncertainty(self) -> Uncertainty:
-        """Refit the drift jointly and say how sure everything is.
-
-        With observation noise, two things are left out of the covariance of the tensor:
-        neighbouring steps share the noise of the sample between them, and the amount of noise that
-        is subtracted is an estimate itself.
-        """
+        """Refit the drift jointly and say how sure everything is."""
         shape = self._support.shape
-        formula = self._joint.solve(self._support.ravel()).reshape(shape)
-        share = np.sqrt(np.repeat(self.equations.lasting_share, shape[1]))
-        # Noise that the next step takes back is no error.
-        given = self._stepwise * np.outer(share, share)
+        given = self._stepwise + self._drift_doubt()
         clustered = clustered_covariance(self._stepwise, self._slopes)
         blocks = self._entry_covariances()
+        leaning = np.zeros_like(blocks) if self.lean is None else self._leaning(self.lean)
         return Uncertainty(
-            drift=formula * self.units[:, None],
+            drift=self._fields[: len(self.drift)] * self.units[:, None],
             drift_covariance=self._in_units(given.reshape(shape * 2)),
             drift_spread=self._spread(given.reshape(shape * 2)),
             drift_clustered=(
                 None if clustered is None else self._in_units(clustered.reshape(shape * 2))
             ),
-            entry_covariance=blocks * self.entry_units[:, None, None] ** 2,
+            entry_covariance=(blocks + leaning) * self.entry_units[:, None, None] ** 2,
             entry_clustered=self._clustered_entries(blocks),
             inclusion=np.array([found.inclusion for found in (*self.drift, *self.entries)]),
         )
@@ -99,13 +138,53 @@ class ErrorBars:
         """Put a covariance ``(d, K, d, K)`` of drift coefficients into physical units."""
         return covariance * self.units[:, None, None, None] * self.units[:, None]
 
+    @cached_property
+    def _entry_support(self) -> BoolArray:
+        """Terms of each entry ``(E, K)``; none where a coordinate has no noise."""
+        support = np.array([posterior.best for posterior in self.entries])
+        blank_noiseless(support, self.model.noiseless_level)
+        return support
+
     def _entry_covariances(self) -> FloatArray:
-        noiseless_level, blocks = self.model.noiseless_level, []
-        for e, (p, q) in enumerate(tensor.pairs(len(noiseless_level))):
-            silent = noiseless_level[p] > 0 or noiseless_level[q] > 0
-            support = self.entries[e].best & (not silent)
-            blocks.append(self.equations.entries[e].covariance(support))
-        return np.array(blocks)
+        if self._whole is not None:
+            d, k = self._support.shape
+            fields = self._whole.reshape(-1, k, len(self._whole) // k, k)[d:, :, d:]
+            return np.einsum("ekel->ekl", fields)
+        fitted = self._fields[len(self.drift) :]
+        return np.array(
+            [
+                self.equations.entry(self.model.entries, e).covariance(
+                    support, self._by_origin(fitted[e : e + 1])
+                )
+                for e, support in enumerate(self._entry_support)
+            ]
+        )
+
+    def _leaning(self, lean: Lean) -> FloatArray:
+        """What the errors of the drift add to those of each entry, ``(E, K, K)``."""
+        change, found = self.equations.change, []
+        for e, support in enumerate(self._entry_support):
+            gram = change @ lean.gram[e] @ change.T
+            cross = np.einsum("kl,lpm,nm->kpn", change, lean.cross[e], change, optimize=True)
+            added = np.zeros_like(gram)
+            if support.any():
+                inside = np.ix_(support, support)
+                solved = np.linalg.lstsq(gram[inside], cross[support].reshape(support.sum(), -1))[0]
+                added[inside] = solved @ self._stepwise @ solved.T
+            found.append(added)
+        return np.array(found) + self._doubtful()
+
+    def _doubtful(self) -> FloatArray:
+        """What noise that does not stand out adds to the errors of each entry, ``(E, K, K)``."""
+        constant = self.model.basis.degrees == 0
+        found = np.zeros((len(self.entries), len(constant), len(constant)))
+        if self.doubt is not None:
+            for p, deviation in enumerate(self.doubt.deviation):
+                e = tensor.entry_number(p, p)
+                there = np.flatnonzero(constant & self._entry_support[e])
+                # An increment has the noise of both its ends.
+                found[e][np.ix_(there, there)] = (2 * deviation / self.mean_dt) ** 2
+        return found
 
     def _clustered_entries(self, blocks: FloatArray) -> FloatArray | None:
         slopes = self.scores.entries @ self.equations.change.T

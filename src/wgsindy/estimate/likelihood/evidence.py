@@ -97,13 +97,19 @@ class Problem:
         systems[:, diagonal, diagonal] += (1.0 - inside) + RIDGE
         return np.linalg.solve(systems, (inside * cross)[:, :, None])[:, :, 0] / self.norm
 
-    def covariance(self, support: BoolArray) -> FloatArray:
-        """Inverse information of the terms in ``support``, ``(K, K)``, zero elsewhere."""
-        out = np.zeros((len(self), len(self)))
-        triangle = np.linalg.qr(self.root[:, support], mode="r")
-        inverse = np.linalg.pinv(triangle) / self.norm[support][:, None]
-        out[np.ix_(support, support)] = inverse @ inverse.T
-        return out
+    def covariance(self, support: BoolArray, free: FloatArray | None = None) -> FloatArray:
+        """Inverse information of the terms in ``support``, ``(K, K)``, zero elsewhere.
+
+        Along the columns of ``free (K, m)`` coefficients may move as well.
+        """
+        ways = np.eye(len(self))[:, support]
+        if free is not None:
+            turned = free * self.norm[:, None]
+            length = np.linalg.norm(turned, axis=0)
+            ways = np.hstack([ways, turned[:, length > 0] / length[length > 0]])
+        triangle = np.linalg.qr(self.root @ ways, mode="r")
+        inverse = ways @ np.linalg.pinv(triangle) / self.norm[:, None]
+        return inverse @ inverse.T
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ and nothing else. Weights come from a :class:`WorkingModel`, the result of the p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, Scratch
 from wgsindy.data.chunk import Chunk, Spans
-from wgsindy.estimate.likelihood.errors_in_variables import lasting_noise, stein_sums
 from wgsindy.estimate.likelihood.evidence import Problem, Root
 from wgsindy.estimate.likelihood.working_model import (
     Local,
@@ -24,7 +24,6 @@ from wgsindy.estimate.likelihood.working_model import (
     drift_noise,
     entry_variance,
     evaluate,
-    second_order,
 )
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SumPass
@@ -34,8 +33,10 @@ from wgsindy.passes.engine import SumPass
 # likely.
 LOW_NOISE = 0.3
 EXTRA_VARIANCES = 10.0 ** np.arange(-10.0, 0.25, 0.5)
-LEAST_LASTING = 1e-3  # share of the noise of a step that lasts, at the least
+LEAN_EVERY = 8  # samples: a share of an error need not be known well
 LEAST_UNSHARED = 0.01  # share of its noise that a coordinate must be given for itself
+
+TINY = np.finfo(np.float64).tiny
 
 _SCRATCH = Scratch()
 
@@ -52,8 +53,6 @@ class Sums:
     residual: FloatArray  # (d,) sum of squared residuals over dt
     impossible: FloatArray  # (d,) samples at which the formula of the noise is not positive
     low_noise_likelihood: FloatArray  # (d, G) of residuals where noise is low, by extra variance
-    lasting: FloatArray  # (d,) noise of the weighted drift that sums of neighbouring steps keep
-    stepwise: FloatArray  # (d,) the same if steps were independent, as weights take them to be
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,6 @@ class NormalPass(SumPass[Sums]):
             np.zeros(d),
             np.zeros(d),
             np.zeros((d, len(EXTRA_VARIANCES))),
-            np.zeros(d),
-            np.zeros(d),
         )
 
     def add(self, total: Sums, chunk: Chunk) -> Sums:
@@ -89,19 +86,13 @@ class NormalPass(SumPass[Sums]):
         total.residual += squares.sum(axis=1)
         noise = drift_noise(self.model, local)
         precision = tensor.precision(noise, LEAST_UNSHARED)
-        entry_weights = 1.0 / entry_variance(noise)
+        entry_weights = local.gain**2 / entry_variance(noise)
         weights = np.concatenate([precision * local.dt, entry_weights])
         grams = self._weighted_grams(weights, local.theta)
         total.drift_gram += grams[: len(noise)]
         total.entry_gram += grams[len(noise) :]
         total.drift_cross += tensor.multiply(precision, local.steps) @ local.theta.T
         total.entry_cross += (local.targets * entry_weights) @ local.theta.T
-        if local.blurred is not None:
-            total.drift_cross += stein_sums(self.model, local, precision).sum(local)
-            lasting = lasting_noise(self.model, local, noise, precision)
-            own = [tensor.entry_number(p, p) for p in range(len(lasting))]
-            total.lasting += lasting.sum(axis=1)
-            total.stepwise += precision[own].sum(axis=1)
         for p in range(len(local.steps)):
             if not self.model.noiseless_level[p]:
                 noise_of_own = local.noise[tensor.entry_number(p, p)]
@@ -110,8 +101,18 @@ class NormalPass(SumPass[Sums]):
         return total
 
     def _weighted_grams(self, weights: FloatArray, theta: FloatArray) -> FloatArray:
-        """sum_n weights[m, n] theta theta' for each row m, ``(M, K, K)``, in one product."""
+        """sum_n weights[m, n] theta theta' for each row m, ``(M, K, K)``, in one product.
+
+        Products of monomials are monomials, and many of them the same one. Means along a path are
+        not.
+        """
         (m, n), k = weights.shape, len(theta)
+        if self.model.is_chain:
+            (left, right), index = self.model.basis.products
+            moments = _SCRATCH.take("moments", len(left), n)
+            for row, (i, j) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+                np.multiply(theta[i], theta[j], out=moments[row])
+            return (weights @ moments.T)[:, index]
         stacked = _SCRATCH.take("stacked", m * k, n).reshape(m, k, n)
         np.multiply(weights[:, None, :], theta[None], out=stacked)
         return (stacked.reshape(m * k, n) @ theta.T).reshape(m, k, k)
@@ -128,36 +129,55 @@ class NormalPass(SumPass[Sums]):
         )
 
 
+@dataclass(frozen=True)
+class LaggedPass(NormalPass):
+    """The same sums of states and the increment after the next: of one that shares no sample.
+
+    Noise of a sample is in the increments before and after it, and biases a drift that is fitted
+    to either. To what comes later it has nothing to say.
+    """
+
+    def add(self, total: Sums, chunk: Chunk) -> Sums:
+        assert chunk.following is not None
+        later = chunk._replace(increments=chunk.following, following=None)
+        return super().add(total, later.at(chunk.is_followed))
+
+
 @dataclass
 class Leak:
     """Sums of what a step adds to the residuals of each coordinate without noise of its own."""
 
     count: int
     level: FloatArray  # (d,)
+    own_share: FloatArray  # (d,) of each increment, what the drift does not explain of it
 
 
 @dataclass(frozen=True)
 class LeakPass(SumPass[Leak]):
-    """Sum (J a J')_pp dt^2 / 3 + (L b)_p^2 dt^3 / 4.
+    """Sum the variances of a step over dt, and the squares of what the drift changes within it.
 
     Within a step, the noise of the other coordinates moves this one through the drift, and the
-    drift itself changes. Residuals of this size need no noise of their own.
+    drift itself changes, which a chain does not know of. Residuals of this size need no noise of
+    their own.
     """
 
     model: WorkingModel
 
     def empty(self) -> Leak:
-        return Leak(0, np.zeros(len(self.model.units)))
+        d = len(self.model.units)
+        return Leak(0, np.zeros(d), np.zeros(d))
 
     def add(self, total: Leak, chunk: Chunk) -> Leak:
-        local = evaluate(self.model, chunk)
-        drift = self.model.drift @ local.theta
-        second = second_order(self.model, chunk.states[local.kept], drift, local.entries)
-        field = tensor.symmetric(local.entries.T, len(drift))
-        carried = np.einsum("prn,nrs,psn->pn", second.jacobian, field, second.jacobian)
-        level = carried * local.dt**2 / 3 + second.mean**2 * local.dt**3
-        total.count += len(local.dt)
-        total.level += level.sum(axis=1)
+        dynamics = self.model.dynamics
+        path = replace(dynamics, is_chain=False).step(chunk.states, chunk.dt)
+        level = np.einsum("ppn->pn", path.covariance)
+        if self.model.is_chain:
+            level = level + (path.mean - dynamics.step(chunk.states, chunk.dt).mean) ** 2
+        total.count += len(chunk.dt)
+        total.level += (level / chunk.dt).sum(axis=1)
+        steps = chunk.increments.T / self.model.units[:, None]
+        unexplained = (steps - dynamics.step(chunk.states, chunk.dt).mean) ** 2
+        total.own_share += (unexplained / np.maximum(unexplained + steps**2, TINY)).sum(axis=1)
         return total
 
 
@@ -198,74 +218,131 @@ class ScorePass(SumPass[Scores]):
         noise = drift_noise(self.model, local)
         precision = tensor.precision(noise, LEAST_UNSHARED)
         pulled = tensor.multiply(precision, local.residual)
-        off = (local.targets - local.entries) / entry_variance(noise)
+        off = (local.targets - local.entries) * local.gain**2 / entry_variance(noise)
         slopes = np.concatenate([pulled, off])
-        carried = stein_sums(self.model, local, precision) if local.blurred is not None else None
-        for owner, part in Spans.of(chunk.trajectory[local.kept]):
+        for owner, part in Spans.of(chunk.trajectory):
             sums = slopes[:, part] @ local.theta[:, part].T
             total.drift[owner] += sums[: len(local.steps)]
             total.entries[owner] += sums[len(local.steps) :]
-            if carried is not None:
-                total.drift[owner] += carried.sum(local, part.start, part.stop)
+
+
+@dataclass
+class Lean:
+    """Sums of a regression: what the tensor takes over from an error of the drift."""
+
+    gram: FloatArray  # (E, K, K) of the library
+    cross: FloatArray  # (E, K, d, K) of the library and what a drift coefficient does to the noise
+
+
+@dataclass(frozen=True)
+class LeanPass(SumPass[Lean]):
+    """Sum how the tensor leans on the drift.
+
+    If dJ is the error of the drift's derivatives, a step over dt spreads by (dJ a + a dJ') dt / 2
+    more or less than it seems to, and the tensor is fitted to what is left.
+    """
+
+    model: WorkingModel
+
+    def empty(self) -> Lean:
+        (d, k), e = self.model.drift.shape, len(self.model.entries)
+        return Lean(np.zeros((e, k, k)), np.zeros((e, k, d, k)))
+
+    def add(self, total: Lean, chunk: Chunk) -> Lean:
+        chunk = chunk.at(np.arange(-chunk.start % LEAN_EVERY, len(chunk.dt), LEAN_EVERY))
+        local = evaluate(self.model, chunk)
+        weights = local.gain**2 / entry_variance(drift_noise(self.model, local))
+        with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
+            slopes = self.model.basis.gradients(chunk.states).transpose(2, 1, 0)
+        slopes = np.where(np.isfinite(slopes), slopes, 0.0) * self.model.units[:, None, None]
+        d = len(slopes)
+        for e, (p, q) in enumerate(tensor.pairs(d)):
+            weighted = local.theta * weights[e]
+            total.gram[e] += weighted @ local.theta.T
+            for row, other in ((p, q), (q, p)):
+                along = sum(
+                    slopes[r] * local.entries[tensor.entry_number(r, other)] for r in range(d)
+                )
+                total.cross[e][:, row] += weighted @ (along * (local.dt / 2)).T
+        return total
+
+
+class Coupling(NamedTuple):
+    """Normal equations of all ``F = d + E`` fields at once, in working terms."""
+
+    gram: FloatArray  # (F, K, F, K)
+    cross: FloatArray  # (F, K)
 
 
 @dataclass(frozen=True)
 class NormalEquations:
-    """Normal equations of ``d`` drift components and ``E`` tensor entries.
+    """Normal equations of ``d`` drift components and ``E`` tensor entries, in working terms."""
 
-    ``sums`` are in working terms; ``change (K, K)`` expresses the physical terms by these.
-    """
+    drift_gram: FloatArray  # (E, K, K), the block (p, q) of each pair of components
+    drift_cross: FloatArray  # (d, K)
+    entry_gram: FloatArray  # (E, K, K)
+    entry_cross: FloatArray  # (E, K)
+    change: FloatArray  # (K, K) expresses the physical terms by the working ones
+    coupling: Coupling | None = None  # if all fields tell of each other
 
-    sums: Sums
-    change: FloatArray
+    @classmethod
+    def of(cls, sums: Sums, change: FloatArray) -> NormalEquations:
+        """Return those of a pass over steps that are independent of each other."""
+        return cls(sums.drift_gram, sums.drift_cross, sums.entry_gram, sums.entry_cross, change)
 
     @property
     def dimension(self) -> int:
-        return len(self.sums.drift_cross)
+        return len(self.drift_cross)
 
     @property
     def coupled(self) -> bool:
         """Whether any two drift components share noise, so that each tells of the other."""
         pairs = enumerate(tensor.pairs(self.dimension))
-        return any(p != q and bool(self.sums.drift_gram[e].any()) for e, (p, q) in pairs)
+        return any(p != q and bool(self.drift_gram[e].any()) for e, (p, q) in pairs)
 
-    @cached_property
-    def lasting_share(self) -> FloatArray:
-        """Share of the noise of each component that is left over many steps, ``(d,)``.
-
-        It is 1 unless there is observation noise, of which each step takes back what the
-        one before it added.
-        """
-        stepwise = self.sums.stepwise
-        seen = stepwise > 0
-        share = np.where(seen, self.sums.lasting, 1.0) / np.where(seen, stepwise, 1.0)
-        return np.clip(share, LEAST_LASTING, 1.0)
+    def _between(self, p: int, q: int) -> FloatArray:
+        block = self.drift_gram[tensor.entry_number(p, q)]
+        return block if p >= q else block.T
 
     def component(self, drift: FloatArray, p: int) -> Problem:
         """Component ``p``, given the others of ``drift (d, K)`` in working terms."""
-        cross = self.sums.drift_cross[p].copy()
+        cross = self.drift_cross[p].copy()
         for q in range(self.dimension):
             if q != p:
-                cross -= self.sums.drift_gram[tensor.entry_number(p, q)] @ drift[q]
-        return self._drift_roots[p].problem(cross / self.lasting_share[p])
+                cross -= self._between(p, q) @ drift[q]
+        return self._drift_roots[p].problem(cross)
 
     @cached_property
     def _drift_roots(self) -> list[Root]:
         own = [tensor.entry_number(p, p) for p in range(self.dimension)]
-        shares = zip(own, self.lasting_share, strict=True)
-        return [Root.of(self.sums.drift_gram[e] / share, self.change) for e, share in shares]
+        return [Root.of(self.drift_gram[e], self.change) for e in own]
+
+    def entry(self, entries: FloatArray, e: int) -> Problem:
+        """Tensor entry ``e``, given the others of ``entries (E, K)`` in working terms."""
+        cross = self.entry_cross[e]
+        if self.coupling is not None:
+            d, others = self.dimension, entries.copy()
+            others[e] = 0.0
+            cross = cross - np.einsum("kfl,fl->k", self.coupling.gram[d + e, :, d:], others)
+        return self._entry_roots[e].problem(cross)
 
     @cached_property
-    def entries(self) -> list[Problem]:
-        """Each tensor entry on its own."""
-        pairs = zip(self.sums.entry_gram, self.sums.entry_cross, strict=True)
-        return [Problem.from_sums(gram, cross, self.change) for gram, cross in pairs]
+    def _entry_roots(self) -> list[Root]:
+        return [Root.of(gram, self.change) for gram in self.entry_gram]
 
     def all_components(self) -> Problem:
         """All drift components at once, ``d K`` coefficients."""
-        d, k = self.sums.drift_cross.shape
+        d, k = self.drift_cross.shape
         gram = np.empty((d, k, d, k))
-        for e, (p, q) in enumerate(tensor.pairs(d)):
-            gram[p, :, q] = gram[q, :, p] = self.sums.drift_gram[e]
-        change: FloatArray = np.kron(np.eye(d), self.change).astype(np.float64)
-        return Problem.from_sums(gram.reshape(d * k, d * k), self.sums.drift_cross.ravel(), change)
+        for p, q in tensor.pairs(d):
+            gram[p, :, q] = self._between(p, q)
+            gram[q, :, p] = self._between(p, q).T
+        return self._jointly(gram, self.drift_cross)
+
+    def all_fields(self) -> Problem | None:
+        """All ``(d + E) K`` coefficients at once; nothing if fields do not tell of each other."""
+        return None if self.coupling is None else self._jointly(*self.coupling)
+
+    def _jointly(self, gram: FloatArray, cross: FloatArray) -> Problem:
+        change: FloatArray = np.kron(np.eye(len(cross)), self.change).astype(np.float64)
+        return Problem.from_sums(gram.reshape(cross.size, cross.size), cross.ravel(), change)

@@ -49,14 +49,16 @@ class Extrapolation:
         A coordinate that is never negative is not asked for what it would do below its minimum.
         """
         points = FAR_POINTS if len(self.summary.low) <= 3 else 3
+        origin = self.basis.origin
+        lowest, highest = self.summary.low - origin, self.summary.high - origin
         for reach in (REACH, 1.0):
             axes = []
-            for low, high in zip(self.summary.low, self.summary.high, strict=True):
+            for low, high in zip(lowest, highest, strict=True):
                 far = reach * max(abs(low), abs(high))
                 ends = (-far if low < 0 else low, far if high > 0 else high)
                 axes.append(np.linspace(*ends, points))
             try:
-                return self.basis.values(np.array(list(product(*axes))))
+                return self.basis.values(origin + np.array(list(product(*axes))))
             except LibraryError:  # a root or an exponential that ends between here and there
                 continue
         return np.empty((0, len(self.basis)))
@@ -149,9 +151,14 @@ class TermSelection:
         """Coefficients ``(d, K)`` of what :meth:`drift` found, averaged if the recipe says so."""
         return np.array([self._estimate(posterior) for posterior in found])
 
-    def entries(self, equations: NormalEquations, *, thorough: bool = False) -> list[Posterior]:
-        """Entry by entry; a term that the other entries have is cheaper the second time."""
-        d = equations.dimension
+    def entries(
+        self, equations: NormalEquations, start: FloatArray, *, thorough: bool = False
+    ) -> list[Posterior]:
+        """Entry by entry; a term that the other entries have is cheaper the second time.
+
+        ``start (E, K)`` is what is known of them before, in working terms.
+        """
+        d, current = equations.dimension, start.copy()
         pairs = tensor.pairs(d)
         inclusion = np.zeros((len(pairs), len(self.basis)))
         found: dict[int, Posterior] = {}
@@ -163,12 +170,13 @@ class TermSelection:
                 before = inclusion.copy()
                 for e in group:
                     found[e] = search(
-                        equations.entries[e],
+                        equations.entry(current, e),
                         self._costs_of(d + e) - self._shared_bonus(before, e),
                         self._penalty(found, *pairs[e]),
                         exhaustive=thorough and sweep == ENTRY_SWEEPS - 1,
                     )
                     inclusion[e] = found[e].inclusion
+                    current[e] = found[e].coefficients[0] @ equations.change
         return [found[e] for e in range(len(pairs))]
 
     def _shared_bonus(self, inclusion: FloatArray, e: int) -> FloatArray:

@@ -21,7 +21,7 @@ RELATIVE_FLOOR = 1e-10  # smallest eigenvalue kept, relative to the mean tensor
 def recover_by_weak_form(weak: WeakForm, recipe: WeakFormRecipe) -> tuple[FloatArray, TensorField]:
     """Run the weak-form stages; returns drift ``(d, K)`` and tensor in physical units."""
     floor = RELATIVE_FLOOR * float(weak.summary.variation.mean())
-    noise = weak.observation_noise() if recipe.noise_correction else None
+    noise = weak.observation_noise if recipe.noise_correction else None
     drift, entries = first_pass(weak, noise, recipe)
     if recipe.gls != "none":
         first = first_pass_tensors(weak, entries, recipe)
@@ -87,7 +87,7 @@ def first_pass_tensors(weak: WeakForm, entries: FloatArray, recipe: WeakFormReci
     sets = []
     for fold in range(len(weak.smoothers)):
         others = weak.without(fold)
-        noise = others.observation_noise() if recipe.noise_correction else None
+        noise = others.observation_noise if recipe.noise_correction else None
         sets.append(first_pass(others, noise, recipe)[1])
     return np.stack(sets)
 

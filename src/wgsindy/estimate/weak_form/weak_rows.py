@@ -24,6 +24,7 @@ from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 from wgsindy.passes.summary import DataSummary, data_summary
 from wgsindy.recipes import WeakFormRecipe
 from wgsindy.terms.basis import Basis
+from wgsindy.terms.origin import origin_of
 
 # Of a chunk that one smoother serves, and of the library on it (n, K), make (n, C); both are best
 # laid out column by column, which is how everything is computed.
@@ -242,6 +243,7 @@ class WeakForm:
             engine=self.engine,
         )
 
+    @cached_property
     def observation_noise(self) -> FloatArray:
         """Covariance of additive observation noise from lag-one products, ``(d, d)``, PSD."""
         return observation_noise(self.data, self.frame.scale, engine=self.engine)
@@ -258,6 +260,7 @@ def weak_form(
 ) -> WeakForm:
     """Build smoothers and bookkeeping; rows are computed when first asked for."""
     summary = data_summary(data, standardise=recipe.standardise, engine=engine)
+    basis = basis.about(origin_of(basis, summary.region))
     if basis.is_closed:
         basis = basis.in_frame(summary.frame)
     n_folds = min(recipe.folds, len(data))

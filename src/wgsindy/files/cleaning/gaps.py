@@ -1,4 +1,4 @@
-"""Raw trajectories -> trajectories without holes: split at missing rows and at gaps in time."""
+"""Raw trajectories -> trajectories without long holes: split there, and at gaps in time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.holes import BRIDGED, LONGEST_HOLE
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Note, add_note, counted
@@ -39,10 +40,10 @@ def longest_usual_step(steps: FloatArray) -> float:
 def without_gaps(
     raw: Sequence[RawTrajectory], gap: float | None, notes: list[Note]
 ) -> list[RawTrajectory]:
-    """Split trajectories where a state is missing or a step is longer than ``gap``.
+    """Split trajectories where many rows lack a state or a step is longer than ``gap``.
 
-    Both are warned of, not refused: the increment over a hole is the one thing that is lost, and
-    to fill it in would invent dynamics.
+    Both are warned of, not refused: to fill a hole in would invent dynamics. Few rows that lack a
+    state stay where they are, as NaN, and so does the time between their neighbours.
 
     Raises
     ------
@@ -56,7 +57,7 @@ def without_gaps(
     if not found:
         total = sum(len(trajectory.states) for trajectory in raw)
         raise NotEnoughDataError(
-            f"no two samples follow each other without a hole: of {counted(total, 'row')} "
+            f"no two samples follow each other without a long hole: of {counted(total, 'row')} "
             f"{holes.missing} lack a value and there are {counted(holes.gaps, 'gap')}. Choose "
             "fewer states, or put columns measured at different times into files of their own."
         )
@@ -71,15 +72,20 @@ def _split(trajectory: RawTrajectory, gap: float | None, holes: _Holes) -> list[
         return [trajectory]
     holes.missing += int(np.count_nonzero(~complete))
     holes.gaps += int(np.count_nonzero(wide))
-    if trajectory.times is not None:
-        holes.gap_time += float(np.diff(trajectory.times)[wide].sum())
-    cut = np.flatnonzero(~complete[1:] | ~complete[:-1] | wide) + 1
+    times = trajectory.times
+    if times is not None:
+        holes.gap_time += float(np.diff(times)[wide].sum())
+    rows = np.flatnonzero(complete)
+    before = np.concatenate([[0], np.cumsum(wide)])  # gaps before each row
+    apart = (np.diff(rows) > LONGEST_HOLE + 1) | (np.diff(before[rows]) > 0)
+    if gap is not None and times is not None:
+        apart |= np.diff(times[rows]) > gap
     found = []
-    for rows in np.split(np.arange(len(complete)), cut):
-        if len(rows) >= 2:
-            found.append(trajectory.at(rows))
+    for part in np.split(rows, np.flatnonzero(apart) + 1):
+        if len(part) >= 2:
+            found.append(trajectory.at(slice(part[0], part[-1] + 1)))
         else:
-            holes.alone += int(np.count_nonzero(complete[rows]))
+            holes.alone += len(part)
     return found
 
 
@@ -101,8 +107,8 @@ def _note_holes(holes: _Holes, trajectories: int, notes: list[Note]) -> None:
         notes,
         "missing",
         holes.missing,
-        f"{counted(holes.missing, 'row')} with a missing or infinite state: left out, and "
-        f"trajectories split there; {there_are}.",
+        f"{counted(holes.missing, 'row')} with a missing or infinite state: {BRIDGED}; "
+        f"{there_are}.",
     )
     add_note(
         notes,

@@ -1,7 +1,7 @@
-"""What states look like that no file format can tell: stalled, spiked, in mixed units.
+"""What states look like that no file format can tell: spiked, in mixed units.
 
-Each is warned of and the data stay as they are: a jump, a stall or a factor of 1000 can be physics,
-and only the reader of the warning knows.
+Each is warned of and the data stay as they are: a jump or a factor of 1000 can be physics, and only
+the reader of the warning knows.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ BLOCK = 10  # increments whose median is a scale that no single outlier moves
 
 
 def inspect(raw: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]) -> None:
-    """Note stalls, spikes, jumps and changes of units."""
+    """Note spikes, jumps and changes of units."""
     # Numbers whose differences overflow are refused by the fit, with a sentence.
     with np.errstate(over="ignore", invalid="ignore"):
         states = np.concatenate([trajectory.states for trajectory in raw])
         owner = np.repeat(np.arange(len(raw)), [len(trajectory.states) for trajectory in raw])
-        _note_stalls(states, owner, notes)
         for p, name in enumerate(names):
             samples = _note_stand_ins(Samples(states[:, p], owner), name, notes)
             _note_outliers(samples, name, notes)
@@ -55,19 +54,6 @@ class Samples:
     def starts_of_increments(self) -> IntArray:
         """Return the samples that have one after them in the same trajectory, ``(m,)``."""
         return np.flatnonzero(self.owner[1:] == self.owner[:-1])
-
-
-def _note_stalls(states: FloatArray, owner: IntArray, notes: list[Note]) -> None:
-    same = ~np.diff(states, axis=0).any(axis=1) & (owner[1:] == owner[:-1])
-    stalled = int(np.count_nonzero(same))
-    # Kept: the fit counts them too, and recipe sharp leaves them out by itself.
-    add_note(
-        notes,
-        "repeated",
-        stalled,
-        f"{counted(stalled, 'sample')} with the states of the one before (a stalled sensor, "
-        "padding, few digits): kept.",
-    )
 
 
 def _note_stand_ins(samples: Samples, name: str, notes: list[Note]) -> Samples:

@@ -15,28 +15,40 @@ LONGEST_LINE = 160  # characters of LaTeX, about half as many on paper
 # A number inside a term is part of what the term means: rounded as coarsely as a coefficient, the
 # centre of a Gaussian would move.
 DIGITS_INSIDE_TERMS = 6
+DIGITS_OF_DISTANCES = 12  # of x - 1234567.8
 
 
 def printable(form: LinearForm) -> list[Any]:
     """Return every field as a SymPy sum whose numbers are short decimals."""
     import sympy
 
-    terms = [round_numbers(term, DIGITS_INSIDE_TERMS) for term in form.sympy_terms()]
+    terms = [whole(round_numbers(term, DIGITS_INSIDE_TERMS)) for term in form.sympy_terms()]
     numbers = [[round_numbers(sympy.Float(c), 12) for c in row] for row in form.coefficients]
     return [sympy.Add(*map(sympy.Mul, row, terms)) for row in numbers]
+
+
+def whole(term: Any) -> Any:
+    """Return a term that stays in its brackets: SymPy would multiply out 2 (x - 500000)."""
+    import sympy
+
+    return sympy.Symbol(rf"\left({{{sympy.latex(term)}}}\right)") if term.is_Add else term
 
 
 def round_numbers(expression: Any, digits: int) -> Any:
     """Round the floats of a SymPy expression; whole ones become integers, which print without .0.
 
     >>> import sympy
-    >>> round_numbers(0.12249999999999998 * sympy.Symbol("x") + 2.0, 6)
-    0.1225*x + 2
+    >>> x = sympy.Symbol("x")
+    >>> round_numbers(0.12249999999999998 * x + 2.0, 6), round_numbers(x / 7.0 - 1234567.8, 6)
+    (0.1225*x + 2, 0.142857*x - 1234567.8)
     """
     import sympy
 
+    added = {part for found in expression.atoms(sympy.Add) for part in found.args}
+
     def shortened(number: Any) -> Any:
-        value = float(f"{float(number):.{digits}g}")
+        places = max(digits, DIGITS_OF_DISTANCES) if number in added else digits
+        value = float(f"{float(number):.{places}g}")
         return sympy.Integer(int(value)) if value.is_integer() else sympy.Float(value)
 
     return expression.xreplace({n: shortened(n) for n in expression.atoms(sympy.Float)})

@@ -19,9 +19,7 @@ from wgsindy.terms.expression import Expression
 TIMES = Markup("<mo>&InvisibleTimes;</mo>")
 DOT = "<mo>&sdot;</mo>"
 LONG_SYMBOL = re.compile(r"<mi>\w{2,}</mi>")
-BRACKETED = Markup(
-    "<mrow><mo stretchy='false'>(</mo>{}<mo>±</mo>{}<mo stretchy='false'>)</mo></mrow>"
-)
+BRACKETS = Markup("<mrow><mo stretchy='false'>(</mo>{}<mo stretchy='false'>)</mo></mrow>")
 
 
 @dataclass(frozen=True)
@@ -65,15 +63,17 @@ def _symbol(name: str) -> Markup:
     return Markup("<msub><mi>{}</mi><mn>{}</mn></msub>").format(name[0], name[1:])
 
 
-def _term(term: str, names: Sequence[str]) -> Markup:
+def _term(term: str, names: Sequence[str], *, bracketed: bool = False) -> Markup:
+    """Write a term; ``bracketed`` if it is a factor, which a sum cannot be as it is."""
     import sympy
 
     expression = round_numbers(Expression.parse(term, tuple(names)).to_sympy(), DIGITS_INSIDE_TERMS)
     # The printer builds a tree of elements: names are text in it, whatever they are.
-    text = str(sympy.mathml(expression, printer="presentation"))
+    text = str(sympy.mathml(expression, printer="presentation")).replace("<mo>-<", "<mo>&minus;<")
     if LONG_SYMBOL.search(text):  # mx my would look like one symbol
         text = text.replace(str(TIMES), DOT)
-    return Markup(text.replace("&ExponentialE;", "e"))  # double-struck is not how people write it
+    written = Markup(text.replace("&ExponentialE;", "e"))  # double-struck is not how people write
+    return BRACKETS.format(written) if bracketed and expression.is_Add else written
 
 
 def _sum(terms: Sequence[Coefficient], names: Sequence[str], digits: int) -> tuple[Markup, ...]:
@@ -97,12 +97,12 @@ def _product(found: Coefficient, names: Sequence[str], digits: int) -> Markup:
     number = _number(plain)
     if not isnan(found.std_error):
         value, error = map(_number, with_error(abs(found.value), found.std_error))
-        number = BRACKETED.format(value, error)
+        number = BRACKETS.format(value + Markup("<mo>±</mo>") + error)
     elif plain == "1" and found.term != "1":
-        return _term(found.term, names)
+        return _term(found.term, names, bracketed=True)
     if found.term == "1":
         return number
-    return number + TIMES + _term(found.term, names)
+    return number + TIMES + _term(found.term, names, bracketed=True)
 
 
 def _number(text: str) -> Markup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from wgsindy.data.frame import Frame
 from wgsindy.errors import LibraryError
 from wgsindy.model import tensor
 from wgsindy.model.display import svg
-from wgsindy.model.display.numbers import rounded
+from wgsindy.model.display.numbers import rounded, typographic
 
 if TYPE_CHECKING:
     from wgsindy.model.generator import Generator
@@ -32,10 +33,12 @@ class Picture(NamedTuple):
 
 def picture(generator: Generator) -> Picture | None:
     """Draw drift and noise over the region of the data; None for a generator without one."""
-    if generator.region is None:
+    shown = generator.relative()
+    if shown.region is None:
         return None
+    names = [typographic(name) for name in generator.basis.coordinates]
     draw = _on_a_line if generator.dimension == 1 else _in_a_plane
-    return draw(generator, generator.region)
+    return draw(shown, shown.region, names)
 
 
 def _defined(generator: Generator, points: FloatArray) -> FloatArray:
@@ -50,7 +53,7 @@ def _defined(generator: Generator, points: FloatArray) -> FloatArray:
     return points
 
 
-def _in_a_plane(generator: Generator, region: Frame) -> Picture:
+def _in_a_plane(generator: Generator, region: Frame, names: Sequence[str]) -> Picture:
     """Arrows for the drift and ellipses for the noise, over the first two coordinates."""
     low, high = (tuple((region.centre + s * REACH * region.scale)[:2]) for s in (-1, 1))
     axes = svg.Axes(low, high, left=46, top=22, width=270, height=220)
@@ -61,7 +64,7 @@ def _in_a_plane(generator: Generator, region: Frame) -> Picture:
         sentences.append(f"Ellipses: one standard deviation of the noise {during}.")
     if generator.dimension > 2:
         sentences.append(f"Shown at the mean of {', '.join(generator.names[2:])}.")
-    caption, frame = " ".join(sentences), axes.frame(*generator.names[:2])
+    caption, frame = " ".join(sentences), axes.frame(*names[:2])
     title = f"Drift and noise of ({', '.join(generator.names)})"
     return Picture(svg.document(330, 276, title, caption, frame, spread, moved), caption)
 
@@ -103,13 +106,13 @@ def _ellipses(generator: Generator, region: Frame, axes: svg.Axes) -> tuple[floa
     return time, svg.ellipses(axes.pixels(points[:, :2]), factors * np.sqrt(time))
 
 
-def _on_a_line(generator: Generator, region: Frame) -> Picture | None:
+def _on_a_line(generator: Generator, region: Frame, names: Sequence[str]) -> Picture | None:
     """Curves of the drift and of the variance, with their 95 % bands if there are any."""
     steps = np.linspace(-REACH, REACH, SAMPLES)[:, None]
     points = _defined(generator, region.centre + steps * region.scale)
     if len(points) < 2:
         return None
-    x, name = points[:, 0], generator.names[0]
+    x, name = points[:, 0], names[0]
     drift, variance = generator.drift(points)[:, 0], generator.diffusion(points)[:, 0, 0]
     bands = [(drift, drift), (variance, variance)]
     if generator.uncertainty is not None:

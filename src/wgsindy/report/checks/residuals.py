@@ -1,6 +1,6 @@
-"""What a fit leaves of each increment, in units of the noise it states: (dX - b dt) / sqrt(a dt).
+"""What a fit leaves of each increment, in units of the noise it states.
 
-If drift and tensor are right and steps are small, these are independent standard normal numbers.
+If drift and tensor are right, these are independent standard normal numbers.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.diagnostics.residuals import standardised
+from wgsindy.estimate.predictions import Predictor
 from wgsindy.model.generator import Generator
 from wgsindy.model.uncertainty import normal_quantile
+from wgsindy.passes.summary import data_summary
 from wgsindy.report.checks.simulation import autocorrelation
 
 LAGS = 30
@@ -107,17 +109,13 @@ def residuals(
 ) -> Residuals:
     """Standardise every increment of ``data`` by what ``generator`` says of it.
 
-    As the diagnostics do: samples that repeat are left out, and so are those where the
-    coordinate has almost no noise. ``data`` are that ``share`` of what the diagnostics saw.
+    As the diagnostics do: those are left out where the coordinate has almost no noise. ``data`` are
+    that ``share`` of what the diagnostics saw.
     """
-    level, sensor = np.array(diagnostics.noise_level), np.array(diagnostics.observation_noise)
-    found = []
+    level, found = np.array(diagnostics.noise_level), []
+    predictor = Predictor.of(generator, data_summary(data, standardise=False))
     for chunk in data.chunks():
-        seen = chunk.without_repeats()
-        if not len(seen.states):
-            continue
-        drift, noise = generator.drift(seen.states), generator.fluctuation(seen.states)
-        values = standardised(seen, drift, noise, level, sensor)
-        found.append((seen.states, values, seen.trajectory))
+        values = standardised(predictor(chunk), chunk.dt, level)
+        found.append((chunk.states, values, chunk.trajectory))
     states, values, owner = (np.concatenate(column) for column in zip(*found, strict=True))
     return Residuals(data.names, states, values, owner, share)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wgsindy.data.dataset import Dataset
 from wgsindy.model import tensor
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
-from wgsindy.report.digest import States
+from wgsindy.report.digest import Digest, States, digest, relative
 from wgsindy.report.field_data import (
     FieldCurves,
     Viewport,
@@ -46,25 +47,28 @@ def coefficients_csv(coefficients: Sequence[Coefficient]) -> str:
 
 
 def fit_figures(
-    generator: Generator, data: States, weak: Collection[str] = ()
+    generator: Generator, data: Dataset | Digest, weak: Collection[str] = ()
 ) -> dict[str, Figure]:
     """Figures of a fit by their names: portrait and fields of two coordinates, else curves.
 
     ``weak`` drift components are marked as not identified, and have no colours.
     """
+    shown, seen = relative(generator, digest(data))
     if data.dimension != 2:
-        return {"fields": plot_curves(generator, data, weak)}
+        return {"fields": plot_curves(shown, seen, weak)}
     return {
-        "overview": plot_fit(generator, data, weak),
-        "fields": plot_images(generator, data, weak),
+        "overview": plot_fit(shown, seen, generator.equations(), weak),
+        "fields": plot_images(shown, seen, weak),
     }
 
 
-def plot_fit(generator: Generator, data: States, weak: Collection[str] = ()) -> Figure:
+def plot_fit(
+    generator: Generator, data: States, equations: Sequence[str], weak: Collection[str] = ()
+) -> Figure:
     """Draw density, drift arrows and tensor ellipses of a fit, its equations underneath."""
     from matplotlib.figure import Figure
 
-    lines = [fill(text, 76, subsequent_indent="      ") for text in generator.equations()]
+    lines = [fill(text, 76, subsequent_indent="      ") for text in equations]
     rows = sum(1 + line.count("\n") for line in lines)
     figure = Figure(figsize=(6.4, 5.2 + 0.19 * rows), layout="constrained")
     portrait, below = figure.subplots(2, 1, height_ratios=(5.2, 0.19 * rows))

@@ -89,7 +89,7 @@ def _images(generator: Generator, data: States) -> dict[str, Picture]:
     images, widths = field_images(generator, mesh, seen), half_widths(generator, mesh.states)
     pictures = {}
     for (field, title), values, (low, high), width in zip(
-        field_titles(names).items(), images.values, images.colours, widths, strict=True
+        field_titles(generator.names).items(), images.values, images.colours, widths, strict=True
     ):
         hover = f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>{field} = %{{z:.4g}}"
         sure: Spec = {}
@@ -115,7 +115,7 @@ def _images(generator: Generator, data: States) -> dict[str, Picture]:
 
 
 def _curves(generator: Generator, data: States) -> dict[str, Picture]:
-    found, titles = field_curves(generator, data, POINTS), field_titles(data.names)
+    found, titles = field_curves(generator, data, POINTS), field_titles(generator.names)
     # The least and the largest of all curves and bands of a field, ``(F, 2)``.
     extremes = np.array(
         [

@@ -9,7 +9,6 @@ a share p there?
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from wgsindy.errors import RepeatedSamplesWarning
 from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, recover_by_likelihood
 from wgsindy.model.simulate import EulerMaruyama
 from wgsindy.passes.summary import data_summary
-from wgsindy.recipes import LikelihoodRecipe
+from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
 from wgsindy.terms.library import library
 from wgsindy.zoo import System
 from wgsindy_evidence import recipes
@@ -29,28 +28,25 @@ from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.scope import Scope, spanned
 
-RECIPE, SEEDS = "sharp", range(1000, 1020)
+SEEDS = range(1000, 1020)
 
 
 def calibration_cases(scope: Scope) -> list[Case]:
     """Cases of all systems whose truth their library spans."""
     return [
-        Case("calibration", name, RECIPE, seed)
+        Case("calibration", name, fitting_recipe(zoo.get(name)).name, seed)
         for name in scope.of_systems(spanned())
         for seed in scope.of_seeds(SEEDS)
     ]
 
 
-def fitting_recipe(system: System, name: str) -> LikelihoodRecipe:
-    """Return the recipe with the working model by which the system is sampled.
+def fitting_recipe(system: System) -> LikelihoodRecipe:
+    """Return the recipe that takes the samples for what they are.
 
-    An Euler chain is fitted as one, an exactly sampled process with the finite-step correction.
+    An Euler chain is fitted as one, what is sampled otherwise as a continuous process.
     """
-    recipe = recipes.get(name)
-    if not isinstance(recipe, LikelihoodRecipe):
-        raise CampaignError(f"recipe {name!r} has no error bars; choose 'sharp'.")
     chain = isinstance(system.scheme, EulerMaruyama) and system.scheme.substeps == 1
-    return replace(recipe, finite_step="euler" if chain else "taylor")
+    return SHARP_EULER if chain else SHARP
 
 
 def run_case(case: Case) -> dict[str, Any]:
@@ -58,7 +54,9 @@ def run_case(case: Case) -> dict[str, Any]:
     system = zoo.get(case.system)
     data = fits.simulate(case, system)
     basis = library(system.library).bind(data.names)
-    recipe = fitting_recipe(system, case.recipe)
+    recipe = recipes.get(case.recipe)
+    if not isinstance(recipe, LikelihoodRecipe):
+        raise CampaignError(f"recipe {case.recipe!r} has no error bars; choose 'sharp'.")
     true = system.true_coefficients()
     assert true is not None
     with warnings.catch_warnings():

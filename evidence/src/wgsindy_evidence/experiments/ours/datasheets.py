@@ -15,7 +15,7 @@ from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.scope import REPORTING_SEEDS, Scope
 
 EXPERIMENT = "datasheet"
-METHODS = ("sharp", "paper")
+METHODS = ("sharp-euler", "paper")
 DRAWN = REPORTING_SEEDS[0]
 
 

@@ -1,4 +1,4 @@
-"""Observation noise: what it does to the tensor, and what the lag-one correction puts right."""
+"""Observation noise: what it does to the tensor, and what corrections put right."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wgsindy_evidence.scope import Scope
 
 EXPERIMENT = "noise"
 SYSTEMS = ("diag_multiplicative", "heston_logsv", "rotational_ou")  # the paper's two, and ours
-METHODS = ("paper", "paper-noise", "sharp", "sharp-noise")
+METHODS = ("paper", "paper-noise", "sharp-euler", "sharp", "sharp-noise")
 KINDS = ("gaussian", "laplace")
 LEVELS = (0.0, 0.05, 0.1)
 

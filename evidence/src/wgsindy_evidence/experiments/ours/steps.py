@@ -1,8 +1,8 @@
-"""What a coarse step costs: bias of the Euler working model and of its second-order correction.
+"""What a coarse step costs: samples taken for Euler steps, and for those of a continuous process.
 
 Real data are continuous diffusions seen at spacing dt. Each system is sampled coarsely from a fine
 simulation (exactly, or with 50 substeps), and once as an Euler chain at the same spacing, which the
-Euler model describes without error.
+recipe ``sharp-euler`` describes without error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.scope import Scope
 
 SYSTEMS = ("rotational_ou", "double_well_transverse", "diag_multiplicative")
-RECIPES = ("sharp", "sharp-continuous")
+RECIPES = ("sharp-euler", "sharp")
 SPACINGS = (0.01, 0.05, 0.1, 0.2)
 SUBSTEPS = 50
 STEPS = 1600

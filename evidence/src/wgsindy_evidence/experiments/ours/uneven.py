@@ -27,7 +27,7 @@ SYSTEMS = (
 # An error of one fit varies by half of itself, and the two samplings share no increment: 40 seeds
 # tell a difference of 15 %.
 SEEDS = range(1000, 1040)
-RECIPES, PAPER_SEEDS = ("sharp", "paper"), REPORTING_SEEDS
+RECIPES, PAPER_SEEDS = ("sharp-euler", "paper"), REPORTING_SEEDS
 SAMPLINGS = ("even", "uneven")
 FINE = 20  # steps of the simulation within a mean step of the samples
 SHAPE = 2.0  # of the gamma distribution: steps vary by 71 % of their mean

@@ -16,7 +16,7 @@ from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.experiments.ours.observation_noise import observed
 from wgsindy_evidence.scope import REPORTING_SEEDS, Scope, in_scope
 
-EXPERIMENT, RECIPE = "verdict", "sharp"
+EXPERIMENT, RECIPE = "verdict", "sharp-euler"
 SEEDS_IN_SCOPE = 5
 
 

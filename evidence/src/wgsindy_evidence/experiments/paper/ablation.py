@@ -31,9 +31,9 @@ COMPONENTS: dict[str, tuple[Component, ...]] = {
         Component("adaptive lasso", "paper-no-adaptive-lasso"),
         Component("Cholesky tensor", "paper-no-cholesky"),
     ),
-    "sharp": (
-        Component("complete", "sharp"),
-        Component("pooling of trajectories", "sharp", SINGLE),
+    "sharp-euler": (
+        Component("complete", "sharp-euler"),
+        Component("pooling of trajectories", "sharp-euler", SINGLE),
         Component("averaging over supports", "sharp-one-support"),
         Component("cost of degrees", "sharp-no-degree-cost"),
     ),

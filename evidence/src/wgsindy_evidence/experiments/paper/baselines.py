@@ -22,7 +22,7 @@ class Entrant(NamedTuple):
 
 def entrants(*, equal: bool) -> list[Entrant]:
     """Recipes and baselines, with equal budgets or with those of the paper."""
-    recipes = [Entrant("sharp", "sharp", EQUAL), Entrant("paper", "paper", EQUAL)]
+    recipes = [Entrant(name, name, EQUAL) for name in ("sharp-euler", "paper")]
     return recipes + [
         Entrant(name, item.title, EQUAL if equal else item.paper_trajectories)
         for name, item in BASELINES.items()

@@ -21,7 +21,7 @@ from wgsindy_evidence.scope import Scope
 
 EXPERIMENT = "circulation"
 SWEEP = {"rotational_ou": (0.5, 1.0, 2.0, 4.0), "nongradient_circulation": (1.0, 2.0)}
-METHODS = ("paper", "sharp")
+METHODS = ("paper", "sharp-euler")
 
 
 def circulation_cases(scope: Scope) -> list[Case]:

@@ -20,7 +20,7 @@ from wgsindy.zoo import System
 from wgsindy_evidence import support
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits
-from wgsindy_evidence.recipes import SHARP
+from wgsindy_evidence.recipes import SHARP_EULER
 from wgsindy_evidence.scope import REPORTING_SEEDS, Scope
 
 EXPERIMENT = "coefficients"
@@ -29,7 +29,7 @@ SYSTEMS = (
     *("stuart_landau", "brusselator", "duffing", "maier_stein", "gradient_potential"),
     *("diag_multiplicative", "nondiag_cholesky"),
 )
-METHODS = ("sharp", "paper", "kramers-moyal")
+METHODS = ("sharp-euler", "paper", "kramers-moyal")
 TRAJECTORIES, STEPS = 32, 8000
 QUICK_STEPS = 1000
 SEEDS = REPORTING_SEEDS[:4]
@@ -48,7 +48,7 @@ def coefficient_cases(scope: Scope) -> list[Case]:
         for seed in scope.of_seeds(SEEDS)
     ]
     return usual + [
-        Case(EXPERIMENT, system, "sharp", seed, TRAJECTORIES * times, steps)
+        Case(EXPERIMENT, system, METHODS[0], seed, TRAJECTORIES * times, steps)
         for system, times in MORE_DATA.items()
         if system in chosen
         for seed in scope.of_seeds(SEEDS)
@@ -76,7 +76,7 @@ def true_term_errors(system: System, data: Trajectories) -> dict[str, dict[str, 
     basis = library(system.library).bind(data.names)
     summary = data_summary(data, standardise=True)
     errors = recover_by_likelihood(
-        data, basis, summary, SHARP, given=true != 0
+        data, basis, summary, SHARP_EULER, given=true != 0
     ).uncertainty.std_errors()
     drift, entries = symbolic.field_names(data.dimension)
     return {

@@ -12,7 +12,7 @@ SYSTEMS = (
     *("correlated_ou", "diag_multiplicative", "rotational_ou"),
     *("double_well_transverse", "stuart_landau"),
 )
-METHODS = ("paper", "sharp", ORACLE)
+METHODS = ("paper", "sharp-euler", ORACLE)
 # One trajectory up to the paper's longest horizon, then more and more of that length.
 LONGEST = 72.0
 HORIZONS = (12.0, 24.0, 48.0, 72.0, 144.0, 288.0, 576.0, 1152.0)

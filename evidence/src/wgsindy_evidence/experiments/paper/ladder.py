@@ -25,8 +25,8 @@ RUNGS = (
     Rung("+ Cholesky tensor", "ladder-cholesky", 1),
     Rung("+ GLS drift weights", "ladder-gls", 1),
     Rung("+ pooling, R = 16: paper", "paper", 16),
-    Rung("sharp, R = 1", "sharp", 1),
-    Rung("sharp, R = 16", "sharp", 16),
+    Rung("sharp-euler, R = 1", "sharp-euler", 1),
+    Rung("sharp-euler, R = 16", "sharp-euler", 16),
 )
 # The systems over which the paper's own ladder takes its medians.
 PAPER_SYSTEMS = (

@@ -12,7 +12,7 @@ from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.fits import ORACLE, fit_case
 from wgsindy_evidence.scope import Scope
 
-METHODS = ("paper", "sharp", ORACLE)
+METHODS = ("paper", "sharp-euler", ORACLE)
 
 
 class Null(NamedTuple):

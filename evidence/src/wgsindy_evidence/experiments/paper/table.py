@@ -22,7 +22,7 @@ from wgsindy_evidence.baselines import fit_oracle
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.experiments import fits
-from wgsindy_evidence.recipes import PAPER, SHARP
+from wgsindy_evidence.recipes import PAPER, SHARP_EULER
 from wgsindy_evidence.scope import Scope, in_scope
 
 FURTHER_SEEDS = range(2000, 2030)
@@ -47,7 +47,7 @@ def evidence_cases(scope: Scope) -> list[Case]:
     systems = scope.of_systems(zoo.names(spanned=True))
     return [
         case
-        for recipe in (SHARP.name, PAPER.name)
+        for recipe in (SHARP_EULER.name, PAPER.name)
         for case in table_cases(recipe, scope.of_seeds(), systems)
     ]
 
@@ -55,7 +55,7 @@ def evidence_cases(scope: Scope) -> list[Case]:
 def further_cases(scope: Scope) -> list[Case]:
     """More seeds where ten leave a question open: the ratio to the floor, and three rows."""
     sharp = table_cases(
-        SHARP.name, scope.of_seeds(FURTHER_SEEDS[:20]), scope.of_systems(in_scope())
+        SHARP_EULER.name, scope.of_seeds(FURTHER_SEEDS[:20]), scope.of_systems(in_scope())
     )
     if scope.systems is not None or scope.quick:
         return sharp

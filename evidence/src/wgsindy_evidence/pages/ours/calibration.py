@@ -151,7 +151,7 @@ def plot_reliability(bins: Sequence[Reliability]) -> Figure:
     error = 1.96 * np.sqrt(smooth * (1 - smooth) / (count + 2))
     bars = np.minimum(error, [present, 1 - present])
     axes.plot([0, 1], [0, 1], color="0.6", linestyle="--", label="calibrated")
-    axes.errorbar(stated, present, bars, color="C0", marker="o", capsize=2, label="sharp")
+    axes.errorbar(stated, present, bars, color="C0", marker="o", capsize=2, label="all fits")
     for x, y, n in zip(stated, present, count, strict=True):
         side, align = (-7, "right") if x > 0.9 else (7, "left")
         # Where bins crowd, at both ends, the outermost figure steps out of the way.

@@ -1,4 +1,4 @@
-"""Observation noise: errors with and without the correction."""
+"""Observation noise: errors of recipes that take it for the process, and of those that do not."""
 
 from __future__ import annotations
 
@@ -19,8 +19,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-CORRECTED = "-noise"
-STYLES = {"paper": "C0", "sharp": "C3"}
+# Colour and line of each method: dashed where noise is taken for part of the process.
+STYLES = {
+    "paper": ("C0", "--"),
+    "paper-noise": ("C0", "-"),
+    "sharp-euler": ("C3", "--"),
+    "sharp": ("C3", "-"),
+    "sharp-noise": ("C1", ":"),
+}
 
 
 class Level(NamedTuple):
@@ -36,8 +42,9 @@ class Level(NamedTuple):
 def build(lines: Sequence[Line]) -> Content:
     """Table and figure."""
     levels = summarise(lines)
-    headings = ["System", "noise", "tensor: paper", "corrected", "sharp", "corrected"]
-    headings += ["published", "corrected", "drift: paper", "corrected", "sharp", "corrected"]
+    first, *others = METHODS
+    headings = ["System", "noise", f"tensor: {first}", *others, "published", "published, corrected"]
+    headings += [f"drift: {first}", *others]
     rows = [_cells(level) for level in levels]
     grid = Grid("Observation noise: medians over seeds", headings, rows, left=2)
     return Content({"noise": grid}, {"noise": plot_noise(levels)})
@@ -82,7 +89,7 @@ def _published(level: Level, corrected: str) -> float:
 
 
 def plot_noise(levels: Sequence[Level]) -> Figure:
-    """Draw tensor errors against the level of Gaussian noise, with and without correction."""
+    """Draw tensor errors against the level of Gaussian noise, by every method."""
     from matplotlib.figure import Figure
 
     systems = list(dict.fromkeys(level.system for level in levels))
@@ -97,17 +104,15 @@ def plot_noise(levels: Sequence[Level]) -> Figure:
         axes.set_title(zoo.get(system).title)
     figure.supxlabel("noise, percent of each coordinate's standard deviation")
     handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
 
 
 def _plot(levels: Sequence[Level], target: str, axes: Axes) -> None:
     x = np.array([100 * level.level for level in levels])
     for method in METHODS:
-        plain = method.removesuffix(CORRECTED)
-        style = "-" if method.endswith(CORRECTED) else "--"
-        label = f"{plain}, corrected" if method.endswith(CORRECTED) else f"{plain}, as it is"
+        colour, style = STYLES[method]
         errors = [getattr(level, target)[method] for level in levels]
-        axes.plot(x, errors, style, marker="o", markersize=4, color=STYLES[plain], label=label)
+        axes.plot(x, errors, style, marker="o", markersize=4, color=colour, label=method)
     axes.set_yscale("log")
     axes.set_xticks(x)

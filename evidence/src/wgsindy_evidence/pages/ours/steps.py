@@ -1,4 +1,4 @@
-"""Coarse steps: bias and error with and without the finite-step correction."""
+"""Coarse steps: bias and error of both ways to take a step."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def plot_cosines(turns: Sequence[Turn]) -> Figure:
     labels = list(dict.fromkeys((turn.system, turn.omega) for turn in turns))
     for axes, (key, title) in zip(panels, kinds.items(), strict=True):
         for turn in turns:
-            colour, shift = ("C3", 0.12) if turn.method == "sharp" else ("C0", -0.12)
+            colour, shift = ("C3", 0.12) if turn.method == "sharp-euler" else ("C0", -0.12)
             place = labels.index((turn.system, turn.omega)) + shift
             away = np.maximum([1 - result[key] for result in turn.results], 1e-9)
             label = turn.method if (turn.system, turn.omega) == labels[0] else None

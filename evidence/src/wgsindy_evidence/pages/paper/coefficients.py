@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HEADINGS = (
-    *("System", "field", "term", "true", "worth", "sharp", "rate", "paper", "rate"),
+    *("System", "field", "term", "true", "worth", "sharp-euler", "rate", "paper", "rate"),
     *("published", "rate", "Kramers-Moyal", "rate"),
 )
 FALSE_HEADINGS = ("Method", "true terms", "in every seed", "median relative error", "false terms")
@@ -47,8 +47,8 @@ class Term(NamedTuple):
 
     @property
     def relative_error(self) -> float:
-        """Of the sharp recipe's median."""
-        return abs(self.found["sharp"].value / self.true - 1)
+        """Of the median by ``sharp-euler``."""
+        return abs(self.found["sharp-euler"].value / self.true - 1)
 
 
 def build(lines: Sequence[Line]) -> Content:
@@ -111,7 +111,7 @@ def _cells(term: Term) -> list[str]:
     name, true = f"`{term.name}`", f"{term.true:+.4g}"
     cells = [term.system, term.target, name, true, number(term.worth, 1)]
     theirs = _published(term)
-    for method in ("sharp", "paper"):
+    for method in ("sharp-euler", "paper"):
         cells += _pair(term.found[method])
     return [*cells, *_pair(theirs), *_pair(term.found["kramers-moyal"])]
 
@@ -159,7 +159,7 @@ def plot_selection(terms: Sequence[Term]) -> Figure:
     figure = Figure(figsize=(COLUMN_WIDTH, 3.4), layout="constrained")
     axes = figure.subplots()
     worth = np.array([term.worth for term in terms])
-    missed = np.array([term.found["sharp"].rate < 1 for term in terms])
+    missed = np.array([term.found["sharp-euler"].rate < 1 for term in terms])
     errors = np.array([term.relative_error for term in terms])
     axes.plot(worth[~missed], errors[~missed], "o", markersize=4, label="selected in every seed")
     axes.plot(worth[missed], np.ones(missed.sum()), "x", color="C3", label="not in every seed")

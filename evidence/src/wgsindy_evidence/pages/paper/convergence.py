@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TARGETS = {"drift": "drift", "tensor": "diffusion"}  # ours: the paper's word
-STYLES = {"paper": ("C0", "o"), "sharp": ("C3", "s"), "oracle": ("0.4", "^")}
+STYLES = {"paper": ("C0", "o"), "sharp-euler": ("C3", "s"), "oracle": ("0.4", "^")}
 LABELS = {"oracle": "information floor"}
 
 

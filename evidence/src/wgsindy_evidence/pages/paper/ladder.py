@@ -100,7 +100,7 @@ def plot_ladder(steps: Sequence[Step]) -> Figure:
     axes = figure.subplots()
     places = list(range(len(steps)))[::-1]  # the first rung on top
     for place, step in zip(places, steps, strict=True):
-        ours = "C3" if step.rung.method == "sharp" else "C0"
+        ours = "C3" if step.rung.method == "sharp-euler" else "C0"
         axes.barh(place, step.score.median, height=0.62, color=ours, alpha=0.85)
         axes.plot([step.score.low, step.score.high], [place, place], color="0.2", linewidth=1)
         axes.text(0.012, place, f"{step.score.median:.3f}", va="center", color="white", fontsize=8)

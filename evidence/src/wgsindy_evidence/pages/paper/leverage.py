@@ -124,7 +124,7 @@ def plot_leverage(points: Sequence[Point]) -> Figure:
     figure = Figure(figsize=(COLUMN_WIDTH, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     left.plot([-1, 1], [-1, 1], color="0.7", linewidth=0.8)
-    for colour, shift, method in (("C0", -0.02, "paper"), ("C3", 0.02, "sharp")):
+    for colour, shift, method in (("C0", -0.02, "paper"), ("C3", 0.02, "sharp-euler")):
         own = [point for point in points if point.method == method]
         x = np.concatenate([np.full(len(point.found), point.rho) for point in own])
         y = np.concatenate([np.array(point.found) for point in own])

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HEADINGS = (
-    *("System", "library", "limiting axis", "drift: sharp", "paper", "oracle", "published"),
-    *("tensor: sharp", "paper", "oracle", "published", "what limits the drift"),
+    *("System", "library", "limiting axis", "drift: sharp-euler", "paper", "oracle", "published"),
+    *("tensor: sharp-euler", "paper", "oracle", "published", "what limits the drift"),
 )
 RECOVERED = 0.25  # errors below this are no limit
 FAR = 2.0  # times the oracle's error beyond which terms were missed or not on offer
-STYLES = {"paper": ("C0", "o"), "sharp": ("C3", "s"), "oracle": ("0.3", "|")}
+STYLES = {"paper": ("C0", "o"), "sharp-euler": ("C3", "s"), "oracle": ("0.3", "|")}
 
 
 class Limit(NamedTuple):
@@ -44,7 +44,7 @@ class Limit(NamedTuple):
     @property
     def cause(self) -> str:
         """Where the drift error comes from, read off the two errors."""
-        ours, floor = self.drift["sharp"], self.drift["oracle"]
+        ours, floor = self.drift["sharp-euler"], self.drift["oracle"]
         if np.isnan(ours) or np.isnan(floor):
             driftless = np.isnan(ours) and np.isnan(floor)
             return "no drift to find" if driftless else "unknown: a fit failed"
@@ -76,7 +76,7 @@ def summarise(lines: Sequence[Line]) -> list[Limit]:
             method: index.results(null_case(null, method, seed) for seed in index.seeds)
             for method in METHODS
         }
-        if results["sharp"]:
+        if results["sharp-euler"]:
             drift = {method: median(items, "whole_drift") for method, items in results.items()}
             tensor = {method: median(items, "tensor") for method, items in results.items()}
             found.append(Limit(null, drift, tensor))
@@ -87,7 +87,7 @@ def _cells(limit: Limit) -> list[str]:
     system = zoo.get(limit.null.system)
     chosen = limit.null.library or system.library
     theirs = _published(limit.null)
-    order = ("sharp", "paper", "oracle")
+    order = ("sharp-euler", "paper", "oracle")
     return [
         system.title,
         chosen if isinstance(chosen, str) else "formulas",

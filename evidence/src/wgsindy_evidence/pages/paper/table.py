@@ -11,6 +11,7 @@ from wgsindy_evidence.grid import Grid, number, percent
 from wgsindy_evidence.ledger import Overall, Row, overall, summarise
 from wgsindy_evidence.pages.page import Content
 from wgsindy_evidence.published import table_row
+from wgsindy_evidence.recipes import PAPER, SHARP_EULER
 from wgsindy_evidence.scope import in_scope
 
 HEADINGS = (
@@ -34,18 +35,19 @@ def build(lines: Sequence[Line]) -> Content:
         if total is not None:
             totals[recipe] = total
             sentences[f"table-{recipe}"] = "\n".join(f"- {s}" for s in overall_sentences(total))
-    if {"sharp", "paper"} <= set(totals):
-        grids["headline"] = headline(totals["sharp"], totals["paper"])
+    if {SHARP_EULER.name, PAPER.name} <= set(totals):
+        grids["headline"] = headline(totals[SHARP_EULER.name], totals[PAPER.name])
     return Content(grids, sentences=sentences)
 
 
 def build_further(lines: Sequence[Line]) -> Content:
-    """What sharp adds up to on more seeds, and the doubtful rows of the paper's recipe."""
-    sharp = summarise([line for line in lines if line.case.recipe == "sharp"])
+    """What our recipe adds up to on more seeds, and the doubtful rows of the paper's."""
+    sharp = summarise([line for line in lines if line.case.recipe == SHARP_EULER.name])
     total = overall(sharp)
     assert total is not None
     rows = []
-    for recipe in dict.fromkeys(line.case.recipe for line in lines if line.case.recipe != "sharp"):
+    others = dict.fromkeys(line.case.recipe for line in lines)
+    for recipe in [name for name in others if name != SHARP_EULER.name]:
         for row in summarise([line for line in lines if line.case.recipe == recipe]):
             interval = [
                 f"{number(row.published(key, 'ci_low'))} - {number(row.published(key, 'ci_high'))}"
@@ -143,7 +145,8 @@ def headline(sharp: Overall, paper: Overall) -> Grid:
         ["true terms found", percent(sharp.terms.found / sharp.terms.present), "-", "-", ""],
         ["false terms", percent(sharp.terms.false / sharp.terms.absent, 1), "-", "-", ""],
     ]
-    headings = ("19 systems in scope, medians", "`sharp`", "`paper`", "the paper's own", "floor")
+    recipes = (f"`{SHARP_EULER.name}`", f"`{PAPER.name}`")
+    headings = ("19 systems in scope, medians", *recipes, "the paper's own", "floor")
     return Grid("In short", headings, rows)
 
 

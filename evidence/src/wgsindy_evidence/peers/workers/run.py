@@ -3,10 +3,10 @@
 ``python run.py METHOD TASK RESULT`` fits one task. ``python run.py METHOD`` reads further tasks
 from its input, one ``TASK<tab>RESULT`` a line, so that compiled code can be used again.
 
-A task is an ``.npz`` file with ``paths (R, n, 2)``, ``dt``, the library's exponents
-``powers (K, 2)``, ``points (P, 2)`` at which the fields are wanted, ``seed``, ``repeats`` (number
-of warm fits) and ``drift_only``. A result holds ``drift (P, 2)``, ``tensor (P, 2, 2)``,
-``support (2, K)`` in the order of ``powers``, ``seconds_first``, ``seconds_warm`` (median) and
+A task is an ``.npz`` file with ``paths (R, n, d)``, ``dt``, the library's exponents
+``powers (K, d)``, ``points (P, d)`` at which the fields are wanted, ``seed``, ``repeats`` (number
+of warm fits) and ``drift_only``. A result holds ``drift (P, d)``, ``tensor (P, d, d)``,
+``support (d, K)`` in the order of ``powers``, ``seconds_first``, ``seconds_warm`` (median) and
 ``seconds_repeats`` (sum) of the warm fits, ``version``; or only ``failure``, a sentence: a fit
 that raises is a result, not a crash.
 """

@@ -9,13 +9,17 @@ import numpy as np
 
 PACKAGES = ("wgsindy.estimator",)
 DISTRIBUTION = "wgsindy"
-NAMES = ("x", "y")
+NAMES = ("x", "y", "z")
+
+
+def _names(task: dict[str, Any]) -> tuple[str, ...]:
+    return NAMES[: task["powers"].shape[1]]
 
 
 def _terms(task: dict[str, Any]) -> list[str]:
     from wgsindy.terms.monomials import monomial_name
 
-    return [monomial_name(row, NAMES) for row in task["powers"].tolist()]
+    return [monomial_name(row, _names(task)) for row in task["powers"].tolist()]
 
 
 def fit(task: dict[str, Any]) -> Any:
@@ -25,7 +29,7 @@ def fit(task: dict[str, Any]) -> Any:
     from wgsindy.estimator import WGSINDy
     from wgsindy_evidence.recipes import get
 
-    data = Trajectories(task["paths"], float(task["dt"]), names=NAMES)
+    data = Trajectories(task["paths"], float(task["dt"]), names=_names(task))
     recipe = get(str(task["recipe"]))
     estimator = WGSINDy(_terms(task), recipe, random_state=int(task["seed"]))
     with warnings.catch_warnings():
@@ -37,5 +41,6 @@ def fit(task: dict[str, Any]) -> Any:
 def read(generator: Any, task: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Fields at the points; the support is that of the formulas in the physical states."""
     found = {(c.target, c.term) for c in generator.coefficients}
-    support = [[(target, term) in found for term in _terms(task)] for target in ("b1", "b2")]
+    targets = [f"b{number + 1}" for number in range(len(_names(task)))]
+    support = [[(target, term) in found for term in _terms(task)] for target in targets]
     return generator.drift(task["points"]), generator.diffusion(task["points"]), np.array(support)

@@ -1,0 +1,84 @@
+"""Rivals on data as they are measured: coarse steps, with and without noise of the sensor.
+
+Processes outside the zoo, simulated finely; this package's recipe ``sharp`` and the parametric
+estimators of StochasticForceInference fit identical files, and neither is told whether there is
+noise. Errors are on the central grid of the clean states.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.terms.library import library
+from wgsindy.zoo import scores as metrics
+from wgsindy_evidence.campaign import Case
+from wgsindy_evidence.errors import CampaignError
+from wgsindy_evidence.experiments.ours import unseen
+from wgsindy_evidence.peers import comparison
+
+EXPERIMENT = "peers-measured"
+OURS, THEIRS = "sharp", "sfi-parametric"
+METHODS = (OURS, THEIRS)
+SYSTEMS = ("rotation", "oscillator", "two_wells", "multiplicative")
+SPACINGS, NOISES = (0.05, 0.1, 0.2), (0.0, 0.1)
+# A fit of theirs takes half a minute whatever the length, most of it compilation: one seed, so that
+# all cells take a quarter of an hour.
+SEEDS = range(2000, 2001)
+TRAJECTORIES, STEPS = 16, 640
+
+
+def measured_cases(
+    methods: Sequence[str], seeds: Sequence[int], systems: Sequence[str] | None = None
+) -> list[Case]:
+    """Cases cell by cell, so that the methods take turns."""
+    for method in methods:
+        comparison.check_method(method)
+    for name in systems or ():
+        if name not in SYSTEMS:
+            raise CampaignError(f"{name} has no measured data; choose among {list(SYSTEMS)}.")
+    return [
+        Case(EXPERIMENT, name, method, seed, TRAJECTORIES, STEPS, (("dt", dt), ("noise", noise)))
+        for name in systems or SYSTEMS
+        for dt in SPACINGS
+        for noise in NOISES
+        for seed in seeds
+        for method in methods
+    ]
+
+
+def samples(case: Case) -> tuple[Trajectories, Trajectories]:
+    """What is fitted, and the clean samples behind it."""
+    process, dt = unseen.SYSTEMS[case.system], float(case.settings["dt"])
+    rng = np.random.default_rng([case.seed, zlib.crc32(case.system.encode())])
+    substeps = unseen.substeps_of(dt)
+    path = unseen.fine_path(
+        process,
+        dt=dt,
+        steps=case.steps,
+        substeps=substeps,
+        trajectories=case.trajectories,
+        rng=rng,
+    )[:, ::substeps]
+    size = float(case.settings["noise"]) * path.std(axis=(0, 1))
+    noisy = path + size * rng.standard_normal(path.shape)
+    fitted, clean = (
+        Trajectories(list(states), dt, names=process.names) for states in (noisy, path)
+    )
+    return fitted, clean
+
+
+def run_case(case: Case, *, pythons: Mapping[str, str]) -> dict[str, Any]:
+    """Simulate, fit in a fresh process, and score. A fit that fails is a result as well."""
+    process = unseen.SYSTEMS[case.system]
+    fitted, clean = samples(case)
+    basis = library(process.library).bind(process.names)
+    grid = metrics.central_grid(clean.states)
+    task = comparison.Task(case.recipe, case.seed, fitted, basis, grid)
+    outcome = comparison.run_worker(task, pythons)
+    scores = comparison.score_fields(process.truth, basis, grid, outcome)
+    return {"seconds_cold": outcome["seconds_cold"], **scores}

@@ -1,0 +1,165 @@
+"""Samples with observation noise: where to begin, and the passes of the filter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from wgsindy.estimate.likelihood.evidence import Posterior
+from wgsindy.estimate.likelihood.filter import BLOCK, FilterPass, FilterSums
+from wgsindy.estimate.likelihood.noise_detection import Noise
+from wgsindy.estimate.likelihood.normal_equations import LaggedPass, NormalEquations
+from wgsindy.estimate.likelihood.reweighting import Runner, with_drift
+from wgsindy.estimate.likelihood.term_selection import TermSelection, best_entries
+from wgsindy.estimate.likelihood.working_model import WorkingModel, blank_noiseless
+from wgsindy.model import tensor
+
+STRONG_NOISE = 0.1  # share of the variance of increments at which no fit without it is tried
+LEAST_TENSOR = 0.1  # share of the variance of increments that is left to the tensor at the start
+MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
+MOST_ROUNDS = 12
+MOST_HALVINGS = 3
+SETTLED = 0.01  # log-likelihood that another pass may be worth, a coefficient
+FALLEN = 10.0  # log-likelihood by which a step must be worse to be halved
+BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
+
+
+class Filtered(NamedTuple):
+    """The last sums, their equations, the model they were taken at, and what was chosen by them."""
+
+    sums: FilterSums
+    equations: NormalEquations
+    model: WorkingModel
+    found: list[Posterior]
+
+
+def noisy_start(
+    model: WorkingModel, selection: TermSelection, run: Runner, noise: Noise
+) -> WorkingModel:
+    """Begin with a drift that noise does not bias, and with what noise leaves to the tensor."""
+    d = len(model.units)
+    blank = replace(
+        model,
+        drift=np.zeros_like(model.drift),
+        entries=np.zeros_like(model.entries),
+        variance_floor=np.ones(d),
+        extra_variance=np.zeros(d),
+        noiseless_level=np.zeros(d),
+        rounding=noise.rounding,
+    )
+    drift = selection.drift(_lagged(blank, run), blank.drift)
+    start = with_drift(blank, selection.drift_field(drift))
+    most = 0.5 * (1 - LEAST_TENSOR) * run.data.mean_dt
+    held = np.sqrt(most / np.maximum(noise.variances, most))
+    covariance = (noise.covariance + np.diag(noise.rounding)) * np.outer(held, held)
+    start = replace(
+        start,
+        observation_noise=tensor.entries_of(covariance[None])[0],
+        noisy=np.full(len(start.entries), noise.covariance.any()),
+    )
+    found = selection.entries(_lagged(start, run), start.entries)
+    fitted = best_entries(found, start.noiseless_level) @ start.basis.from_physical
+    return replace(start, entries=fitted)
+
+
+def _lagged(model: WorkingModel, run: Runner) -> NormalEquations:
+    sums = run(LaggedPass(model), following=True)
+    return NormalEquations.of(sums, model.basis.from_physical)
+
+
+def follow_noise(
+    model: WorkingModel,
+    selection: TermSelection,
+    run: Runner,
+    earlier: Sequence[Posterior] = (),
+) -> Filtered | None:
+    """Filter, choose and step until nothing changes; halve steps that make data less likely.
+
+    Nothing if noise of one size at all samples leaves no tensor at many of them: then it is not the
+    same everywhere, and the filter has nothing to say.
+    """
+    last: Filtered | None = None
+    halvings = 0
+    for _ in range(MOST_ROUNDS):
+        sums = filtered(model, run)
+        best = -np.inf if last is None else last.sums.log_likelihood
+        if not sums.is_sound(model) or sums.log_likelihood < best - FALLEN:
+            if last is None or halvings == MOST_HALVINGS:
+                break
+            model, halvings = _midway(last.model, model), halvings + 1
+            continue
+        equations = sums.equations(model)
+        drift = selection.drift(equations, model.drift)
+        entries = selection.entries(equations, model.entries)
+        found, halvings = [*drift, *entries], 0
+        last = Filtered(sums, equations, model, found)
+        later = taken_over(model, sums, equations, selection, drift, entries)
+        if _same(earlier, found, model, later, sums):
+            break
+        earlier, model = found, later
+    if last is None or last.sums.clipped > MOST_CLIPPED * last.sums.count:
+        return None
+    return last
+
+
+def taken_over(
+    model: WorkingModel,
+    sums: FilterSums,
+    equations: NormalEquations,
+    selection: TermSelection,
+    drift: list[Posterior],
+    entries: list[Posterior],
+) -> WorkingModel:
+    """Fit all fields that were chosen jointly, and take over the noise that goes with them."""
+    problem, d = equations.all_fields(), len(drift)
+    assert problem is not None
+    support = np.array([found.best for found in (*drift, *entries)])
+    blank_noiseless(support[d:], model.noiseless_level)
+    fields = problem.solve(support.ravel()).reshape(support.shape)
+    apart = selection.drift_field(drift) - [found.coefficients[0] for found in drift]
+    later = with_drift(model, fields[:d] + apart)
+    tensor_now = fields[d:] @ model.basis.from_physical
+    noise = sums.noise(model, later.drift, tensor_now)
+    return replace(later, entries=tensor_now, observation_noise=noise)
+
+
+def filtered(model: WorkingModel, run: Runner, trajectories: int = 0) -> FilterSums:
+    """One pass of the filter, with slopes by trajectory if there are enough of them."""
+    return run(FilterPass(model, trajectories), chunk_size=_chunk_size(model))
+
+
+def _same(
+    earlier: Sequence[Posterior],
+    now: Sequence[Posterior],
+    used: WorkingModel,
+    later: WorkingModel,
+    sums: FilterSums,
+) -> bool:
+    """Whether another pass would find the same terms and, nearly, the same coefficients."""
+    if not earlier or any((a.best != b.best).any() for a, b in zip(earlier, now, strict=True)):
+        return False
+    drift = (later.drift - used.drift).ravel()
+    fields = np.append(
+        later.entries - used.entries, later.observation_noise - used.observation_noise
+    )
+    worth = 0.5 * (drift @ sums.drift @ drift + fields @ sums.tensor @ fields)
+    return bool(worth <= SETTLED * (drift.size + fields.size))
+
+
+def _midway(one: WorkingModel, other: WorkingModel) -> WorkingModel:
+    return replace(
+        other,
+        drift=(one.drift + other.drift) / 2,
+        entries=(one.entries + other.entries) / 2,
+        observation_noise=(one.observation_noise + other.observation_noise) / 2,
+    )
+
+
+def _chunk_size(model: WorkingModel) -> int:
+    """Samples a chunk: whole blocks, so many that the derivatives stay in the cache."""
+    (d, k), e = model.drift.shape, len(model.entries)
+    numbers = d * d * k + (d + e) * e * (k + 1)
+    return BLOCK * int(np.clip(BLOCK_NUMBERS // numbers, 32, MOST_BLOCKS))

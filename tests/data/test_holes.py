@@ -1,0 +1,137 @@
+"""Samples that are left out: steps over short holes, cuts at long ones, in memory and streamed."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from alike import assert_same
+from drawn_streams import EDGES, QUICK, Paths, blocks_of, streamed
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.data.dataset import Dataset
+from wgsindy.data.holes import LONGEST_HOLE, holes_of
+from wgsindy.data.source import Block
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import DataError, MissingValuesWarning, NotEnoughDataError, WgsindyWarning
+
+Pieces = list[tuple[FloatArray, FloatArray]]  # states and times
+
+
+def pieces_by_hand(paths: Paths, times: Paths, missing: IntArray) -> Pieces:
+    """Go through all samples one by one."""
+    found: Pieces = []
+    place = 0
+    for path, clock in zip(paths, times, strict=True):
+        piece: list[int] = []
+        rows = []
+        for n in range(len(path)):
+            if place + n not in missing:
+                if piece and n - piece[-1] > LONGEST_HOLE + 1:
+                    rows.append(piece)
+                    piece = []
+                piece.append(n)
+        rows.append(piece)
+        found += [(path[some], clock[some]) for some in rows if len(some) > 1]
+        place += len(path)
+    return found
+
+
+@st.composite
+def holed(draw: st.DrawFn) -> tuple[Paths, Paths, IntArray]:
+    """Draw trajectories, their times, and places that are missing in runs of all lengths."""
+    lengths = draw(st.lists(st.integers(2, 60), min_size=1, max_size=4))
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    missing = [
+        np.arange(first, first + length)
+        for first, length in draw(
+            st.lists(st.tuples(st.integers(0, 200), st.integers(1, 14)), max_size=5)
+        )
+    ]
+    places = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *missing]))
+    paths = [rng.normal(size=(n, 2)) for n in lengths]
+    times = [np.cumsum(rng.uniform(0.1, 2.0, n)) for n in lengths]
+    return paths, times, places[places < sum(lengths)]
+
+
+def spoiled(paths: Paths, missing: IntArray) -> Paths:
+    states = np.concatenate(paths)
+    states[missing, missing % 2] = np.where(missing % 3, np.nan, np.inf)
+    return np.split(states, np.cumsum([len(path) for path in paths])[:-1])
+
+
+@QUICK
+@given(drawn=holed(), edges=EDGES, per_source=st.integers(1, 4), every=st.integers(1, 3))
+def test_missing_rows_are_left_out_the_same_way_everywhere(
+    drawn: tuple[Paths, Paths, IntArray], edges: list[int], per_source: int, every: int
+) -> None:
+    paths, times, missing = drawn
+    counts: Paths = [np.arange(len(path), dtype=np.float64) * 0.25 for path in paths]
+    bad = spoiled(paths, missing)
+    holes = holes_of(np.isin(np.arange(sum(map(len, paths))), missing))
+    for clock in (times, counts):
+        by_hand = pieces_by_hand(paths, clock, missing)
+        even = clock is counts
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", WgsindyWarning)
+            if not by_hand:
+                with pytest.raises(DataError):
+                    Trajectories(bad, 0.25) if even else Trajectories(bad, times=clock)
+                return
+            whole = Trajectories(paths, 0.25) if even else Trajectories(paths, times=clock)
+            given_bad = Trajectories(bad, 0.25) if even else Trajectories(bad, times=clock)
+            blocks, good = (blocks_of(p, 0.25 if even else clock, edges) for p in (bad, paths))
+            found: list[Dataset] = [
+                given_bad,
+                whole.without(holes),
+                streamed(blocks, per_source),
+                streamed(good, per_source).without(holes),
+            ]
+        expected = Trajectories([s for s, _ in by_hand], times=[t for _, t in by_hand])
+        for one in found:
+            assert_same(one, expected, rtol=1e-12)
+            if expected.lengths.max() > every:
+                assert_same(one.thinned(every), expected.thinned(every), rtol=1e-12)
+            last = [len(expected) - 1]
+            assert_same(one.subset(last), expected.subset(last), rtol=1e-12)
+
+
+def test_steps_of_a_fixed_length_stay_equal_to_the_last_bit() -> None:
+    x = np.random.default_rng(0).normal(size=(100, 2))
+    x[[7, 50, 51], 0] = np.nan
+    with pytest.warns(MissingValuesWarning, match=r"value: 3, left out .*in all: 1\."):
+        held = Trajectories(x, 0.1)
+    with pytest.warns(MissingValuesWarning, match=r"value: 3, left out .*in all: 1\."):
+        moving = streamed([Block(x[:50], 0.1), Block(x[50:], 0.1)])
+    assert sorted(set(held.steps(0).tolist())) == [0.1, 2 * 0.1, 3 * 0.1]
+    assert_same(moving, held)
+
+
+def test_a_cut_leaves_a_fixed_step() -> None:
+    data = Trajectories(np.arange(60.0)[:, None] ** 2, 0.5).without(np.array([[20, 40]]))
+    assert data.lengths.tolist() == [20, 20]
+    assert data.steps(1).tolist() == [0.5] * 19
+
+
+def test_a_coordinate_without_values_is_refused() -> None:
+    x = np.random.default_rng(0).normal(size=(50, 2))
+    x[:, 1] = np.nan
+    with pytest.raises(DataError, match="coordinate 1 is NaN or infinite in all 50 samples"):
+        Trajectories(x, 0.1)
+    with pytest.raises(NotEnoughDataError, match="of 50 rows each lacks a value"):
+        streamed([Block(x, 0.1)])
+    x[:, 1] = np.where(np.arange(50) % 20 == 0, 1.0, np.nan)
+    with pytest.raises(NotEnoughDataError, match="no two near each other"):
+        Trajectories(x, 0.1)
+
+
+def test_a_trajectory_that_goes_on_after_a_long_hole_is_no_contradiction() -> None:
+    x = np.random.default_rng(0).normal(size=(60, 1))
+    x[20:35] = np.nan
+    with pytest.warns(MissingValuesWarning):
+        found = streamed([Block(x, 0.1, "a"), Block(x, 0.1, "b")], per_source=1)
+    assert found.lengths.tolist() == [20, 25, 20, 25]
+    assert found.total_time == pytest.approx(0.1 * (19 + 24) * 2)

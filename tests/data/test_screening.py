@@ -1,0 +1,215 @@
+"""What nobody measured is left out, and nothing else: stalls, interpolation, and their controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from alike import assert_same
+from drawn_streams import streamed
+
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.resolution import resolution_of
+from wgsindy.data.screening import Screened, screened
+from wgsindy.data.source import Block
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import InterpolatedSamplesWarning, RepeatedSamplesWarning
+
+STEP, N = 0.1, 5000
+
+
+def walk(seed: int = 0, d: int = 2, n: int = N) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    x = np.zeros((n, d))
+    for k in range(n - 1):
+        x[k + 1] = 0.99 * x[k] + rng.normal(0.0, STEP, d)
+    return x
+
+
+def rounded(x: FloatArray, width: float) -> FloatArray:
+    return np.asarray(np.round(x / width) * width)
+
+
+def seen(x: FloatArray) -> Screened:
+    data = Trajectories(x, 0.01)
+    return screened(data, resolution_of(data))
+
+
+def held(x: FloatArray, first: int, count: int) -> FloatArray:
+    x = x.copy()
+    x[first : first + count + 1] = x[first]
+    return x
+
+
+def interpolated(x: FloatArray, first: int, count: int) -> FloatArray:
+    x, last = x.copy(), first + count + 1
+    share = np.linspace(0.0, 1.0, count + 2)[:, None]
+    x[first : last + 1] = (1 - share) * x[first] + share * x[last]
+    return x
+
+
+# ------------------------------------------------------------------- left out
+
+
+@pytest.mark.parametrize(("count", "lengths"), [(1, [N - 1]), (10, [N - 10]), (60, [1001, 3939])])
+def test_a_stall_is_missing(count: int, lengths: list[int]) -> None:
+    x = held(walk(), 1000, count)
+    found = seen(x)
+    assert (found.stalled, found.straight) == (count, 0)
+    assert found.data.lengths.tolist() == lengths
+    rows = np.delete(np.arange(N), np.arange(1001, 1001 + count))
+    states = np.concatenate(list(found.data))  # type: ignore[call-overload]
+    np.testing.assert_array_equal(states, x[rows])
+    ((kind, samples, sentence),) = found.findings
+    assert (kind, samples) == (RepeatedSamplesWarning, count)
+    assert f"{count} samples repeat" in sentence
+    assert "first: sample 1001 of trajectory 0" in sentence
+
+
+@pytest.mark.parametrize("width", [0.015, 0.05, 0.1])
+@pytest.mark.parametrize("d", [1, 2])
+def test_a_stall_of_rounded_numbers_is_longer_than_chance(width: float, d: int) -> None:
+    x = held(rounded(walk(d=d), width), 1000, 200)
+    found = seen(x)
+    assert 200 <= found.stalled < 210  # and what was equal around it
+    assert found.data.n_samples == N - found.stalled
+
+
+def test_what_a_slow_sensor_holds_becomes_its_own_samples() -> None:
+    x = walk()
+    slow = Trajectories(np.repeat(x[::5], 5, axis=0), 0.01)
+    found = screened(slow, resolution_of(slow)).data
+    assert_same(found, Trajectories(x[::5], 5 * 0.01), rtol=1e-12)
+
+
+@pytest.mark.parametrize("count", [2, 4, 10, 60])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_interpolation_is_left_out(count: int, kind: type) -> None:
+    x = interpolated(walk(), 1000, count).astype(kind).astype(float)
+    found = seen(x)
+    assert (found.stalled, found.straight) == (0, count)
+    assert len(found.data) == (1 if count <= 10 else 2)
+    assert found.data.n_samples == N - count
+    ((warning, samples, sentence),) = found.findings
+    assert (warning, samples) == (InterpolatedSamplesWarning, count)
+    assert "first: sample 1001 of trajectory 0" in sentence
+
+
+def test_interpolation_over_uneven_times_is_left_out() -> None:
+    times = np.cumsum(np.random.default_rng(1).uniform(0.1, 2.0, N))
+    x = walk()
+    for p in range(2):
+        x[1001:1020, p] = np.interp(times[1001:1020], times[[1000, 1020]], x[[1000, 1020], p])
+    data = Trajectories(x, times=times)
+    assert screened(data, resolution_of(data)).straight == 19
+
+
+def test_single_samples_that_are_means_of_their_neighbours_are_left_out() -> None:
+    x = walk()
+    rows = np.arange(50, N - 1, 97)
+    x[rows] = (x[rows - 1] + x[rows + 1]) / 2
+    found = seen(x)
+    assert found.straight == len(rows)
+    assert len(found.data) == 1
+    rows = rows[:5]  # five in 5000 may be chance, and do no harm
+    x = walk()
+    x[rows] = (x[rows - 1] + x[rows + 1]) / 2
+    assert seen(x).straight == 0
+
+
+def test_a_line_between_rounded_numbers_is_left_out() -> None:
+    x = interpolated(rounded(walk(), 0.05), 1000, 100)
+    assert 100 <= seen(x).straight < 105
+    fast = walk(d=1)
+    fast[1001:1100] = fast[1000] + 0.03 * np.arange(1, 100)[:, None]
+    assert seen(rounded(fast, 0.01)).straight == pytest.approx(98, abs=2)
+
+
+def test_most_samples_on_lines_are_named_and_kept() -> None:
+    x = walk(n=1001)
+    fine = np.stack([np.interp(np.arange(5000) / 5, np.arange(1001), one) for one in x.T], axis=1)
+    found = seen(fine)
+    assert (found.straight, found.data.n_samples) == (0, 5000)
+    ((kind, _, sentence),) = found.findings
+    assert kind is InterpolatedSamplesWarning
+    assert "kept, since they are more than half" in sentence
+    assert "one sample in 5 only" in sentence
+
+
+# ------------------------------------------------------------------- kept
+
+
+def proportional(seed: int, n: int = N) -> FloatArray:
+    """Noise in proportion to the state: repeats come in crowds where it is small."""
+    return np.exp(walk(seed, d=1, n=n) * 0.7)
+
+
+def square_root(seed: int) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    x = np.ones((N, 1))
+    for k in range(N - 1):
+        x[k + 1] = np.abs(x[k] + 0.01 * (0.5 - x[k]) + 0.1 * np.sqrt(x[k]) * rng.normal())
+    return x
+
+
+def lattice(seed: int) -> FloatArray:
+    return np.cumsum(np.random.default_rng(seed).choice([-1.0, 1.0], (N, 1)), axis=0)
+
+
+CLEAN: dict[str, Callable[[int], FloatArray]] = {
+    "clean": walk,
+    "one coordinate": lambda seed: walk(seed, d=1),
+    "far from zero": lambda seed: walk(seed) + 1e6,
+    **{
+        f"rounded to {width}, {d}-D": lambda seed, w=width, d=d: rounded(walk(seed, d), w)  # type: ignore[misc]
+        for width in (1e-4, 0.015, 0.07, 0.1, 0.5, 1.0)
+        for d in (1, 2)
+    },
+    **{
+        f"proportional, rounded to {width}": lambda seed, w=width: rounded(proportional(seed), w)  # type: ignore[misc]
+        for width in (0.01, 0.1)
+    },
+    "logarithm of rounded": lambda seed: np.log(rounded(100 * proportional(seed), 1.0) + 1.0),
+    "square root, rounded": lambda seed: rounded(square_root(seed), 0.03),
+    "lattice": lattice,
+    "one coordinate is time": lambda seed: np.stack([np.arange(N) * 0.1, walk(seed)[:, 0]], axis=1),
+    "one coordinate is held": lambda seed: np.stack(
+        [np.repeat(walk(seed)[: N // 5, 0], 5), walk(seed)[:, 1]], axis=1
+    ),
+    "circle": lambda seed: np.stack([f(np.arange(N) / 300.0 + seed) for f in (np.sin, np.cos)], 1),
+    "smooth": lambda seed: np.cumsum(np.cumsum(walk(seed, d=1), axis=0), axis=0),
+}
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_what_was_measured_stays(name: str) -> None:
+    for seed in range(5):
+        found = seen(CLEAN[name](seed))
+        assert found.findings == (), (name, seed)
+        assert (found.stalled, found.straight) == (0, 0)
+
+
+def test_a_straight_motion_stays() -> None:
+    data = Trajectories(np.outer(np.arange(3000.0), [0.3, 0.1]), 0.01)
+    assert screened(data, resolution_of(data)).data is data
+
+
+# ------------------------------------------------------------------- wherever they are kept
+
+
+@pytest.mark.parametrize("spoil", [held, interpolated])
+@pytest.mark.parametrize("first", [32_760, 40_000])  # one of them across two windows
+def test_a_stream_is_screened_like_trajectories(
+    spoil: Callable[[FloatArray, int, int], FloatArray], first: int
+) -> None:
+    x = np.cumsum(np.random.default_rng(0).normal(size=(70_000, 1)), axis=0)
+    paths = np.split(spoil(x, first, 30), [35_000, 35_003])
+    data = Trajectories(paths, 0.01)
+    resolution = resolution_of(data)
+    found = screened(data, resolution)
+    assert found.stalled + found.straight == 30
+    moving = streamed([Block(path, 0.01, k) for k, path in enumerate(paths)], per_source=1)
+    other = screened(moving, resolution)
+    assert other.findings == found.findings
+    assert_same(other.data, found.data, size=4096, rtol=1e-12)

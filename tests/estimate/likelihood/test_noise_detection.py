@@ -1,0 +1,141 @@
+"""Observation noise from neighbouring residuals: sums, estimates, and what may be there unseen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import binom, norm
+from working_models import linear_model
+
+from wgsindy import recipes
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.estimate.fit import fit_dataset
+from wgsindy.estimate.likelihood.filter import BLOCK
+from wgsindy.estimate.likelihood.noise_detection import (
+    PRIOR_WIDTH,
+    ResidualLagPass,
+    _possible,
+    _seen,
+)
+from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.passes.engine import SERIAL, Threads, reduce
+
+RATE, DT, TENSOR = 1.5, 0.3, 0.8
+SQUARE = 0.01  # variance of the noise where there is some
+SUMS = ("products", "squares", "variance", "flow", "leaning", "gram")
+
+
+def relaxing(seed: int, variance: float, *, trajectories: int = 8, steps: int = 500) -> FloatArray:
+    """Samples ``(R, n)`` of a linear process at a coarse step, exact, with noise on top."""
+    rng = np.random.default_rng(seed)
+    decay, stationary = np.exp(-RATE * DT), TENSOR / (2 * RATE)
+    x = np.empty((trajectories, steps + 1))
+    x[:, 0] = np.sqrt(stationary) * rng.standard_normal(trajectories)
+    for n in range(steps):
+        shock = np.sqrt(stationary * (1 - decay**2)) * rng.standard_normal(trajectories)
+        x[:, n + 1] = decay * x[:, n] + shock
+    return x + np.sqrt(variance) * rng.standard_normal(x.shape)
+
+
+def dataset(paths: FloatArray) -> Trajectories:
+    return Trajectories([path[:, None] for path in paths], DT)
+
+
+def fitted_model(paths: FloatArray) -> WorkingModel:
+    """The process whose mean over a step is the regression of each sample on the one before."""
+    decay = float((paths[:, 1:] * paths[:, :-1]).sum() / (paths[:, :-1] ** 2).sum())
+    rate = -np.log(decay) / DT
+    return linear_model(
+        np.array([[-rate]]), np.zeros(1), np.array([[TENSOR]]), terms="poly1", longest_step=DT
+    )
+
+
+def test_sums_are_those_of_residuals() -> None:
+    paths = relaxing(0, SQUARE, trajectories=3, steps=40)
+    model = fitted_model(paths)
+    decay = np.exp(model.dynamics.drift[0, 1] / model.basis.frame.scale[0] * model.units[0] * DT)
+    left = (paths[:, 1:] - decay * paths[:, :-1]) / model.units[0]
+    found = reduce(ResidualLagPass(model), dataset(paths))
+    assert found.pairs == 3 * 39
+    # RK4 over one step of |J| dt = 0.45 is good to 2e-4, and its errors add up.
+    np.testing.assert_allclose(found.products, np.sum(left[:, 1:] * left[:, :-1]), rtol=1e-2)
+    np.testing.assert_allclose(found.flow / found.pairs, decay, rtol=1e-3)
+
+
+def test_sums_do_not_depend_on_how_data_are_cut() -> None:
+    paths, rng = relaxing(0, SQUARE, trajectories=5, steps=700), np.random.default_rng(1)
+    times = [np.cumsum(rng.uniform(0.5, 1.5, 701)) * DT for _ in paths]
+    data = Trajectories([path[:, None] for path in paths], times=times)
+    step = ResidualLagPass(fitted_model(paths))
+    found = reduce(step, data)
+    # A pair across two blocks of samples is left out.
+    assert found.pairs == 5 * 699 - (data.n_samples - 1) // BLOCK
+    for engine, size in ((SERIAL, BLOCK), (SERIAL, 3 * BLOCK), (Threads(2), 2 * BLOCK)):
+        again = reduce(step, data, engine=engine, chunk_size=size)
+        assert again.pairs == found.pairs
+        for name in SUMS:
+            np.testing.assert_allclose(getattr(again, name), getattr(found, name), rtol=1e-10)
+    # Negative control: chunks that cut blocks lose pairs.
+    assert reduce(step, data, chunk_size=100).pairs < found.pairs
+
+
+def estimates(variance: float, seeds: range) -> tuple[FloatArray, FloatArray]:
+    """Estimated variances in physical units, and their deviations from zero in errors."""
+    values, deviations = [], []
+    for seed in seeds:
+        paths = relaxing(seed, variance)
+        model = fitted_model(paths)
+        seen, error = _seen(reduce(ResidualLagPass(model), dataset(paths)))
+        values.append(seen[0, 0] * model.units[0] ** 2)
+        deviations.append(seen[0, 0] / error[0])
+    return np.array(values), np.array(deviations)
+
+
+@pytest.mark.statistical
+def test_the_estimate_is_right_though_the_drift_takes_part_of_the_noise_over() -> None:
+    values, _ = estimates(SQUARE, range(100))
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    # The second order in noise over the variance of the states, 0.27, adds 4 %.
+    assert abs(values.mean() - SQUARE) < 4 * error + 0.04 * SQUARE
+    # Negative control: without what the drift takes over, a share exp(-2 rate dt) would be found.
+    assert abs(values.mean() * np.exp(-2 * RATE * DT) - SQUARE) > 4 * error + 0.04 * SQUARE
+
+
+@pytest.mark.statistical
+def test_chance_stands_out_as_often_as_it_should() -> None:
+    _, deviations = estimates(0.0, range(300))
+    count = int(np.count_nonzero(deviations > 1.0))
+    # Two-sided, one alarm in ten thousand.
+    rate = float(norm.sf(1.0))
+    assert binom.ppf(5e-5, 300, rate) <= count <= binom.isf(5e-5, 300, rate)
+    _, noisy = estimates(SQUARE, range(30))
+    assert np.count_nonzero(noisy > 1.0) > 20
+
+
+@pytest.mark.parametrize("z", [-2.0, -0.3, 0.0, 1.0, 1.9, 6.0])
+def test_what_may_be_there_is_the_mean_square_over_what_is_likely(z: float) -> None:
+    error = 0.37
+    slab = [
+        quad(lambda s, k=k: s**k * norm.pdf(z - s / error) / (PRIOR_WIDTH * error), 0, 30)[0]
+        for k in (0, 2)
+    ]
+    expected = slab[1] / (slab[0] + norm.pdf(z))
+    found = _possible(np.array([z * error]), np.array([error]))[0]
+    assert found**2 == pytest.approx(expected, rel=1e-6)
+
+
+def test_noise_that_may_be_there_widens_error_bars_of_drift_and_tensor() -> None:
+    data = dataset(relaxing(1, 0.0, steps=400))
+    wary, sure = (
+        {
+            c.target: c.std_error
+            for c in fit_dataset(
+                data, "poly1", recipes.LikelihoodRecipe(noise_correction=choice)
+            ).generator.coefficients
+        }
+        for choice in ("auto", False)
+    )
+    assert wary["b1"] > 1.02 * sure["b1"]
+    assert wary["a11"] > 1.05 * sure["a11"]
