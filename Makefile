@@ -27,7 +27,7 @@ test: $(VENV)/.dev lint types
 everything: $(VENV)/.dev
 	$(BIN)/pytest -q -n auto -m long
 
-# Bit for bit what is stored, or what differs.
+# What is stored, or what differs from it beyond rounding.
 goldens: $(VENV)/.dev
 	$(BIN)/python tests/golden/goldens.py
 

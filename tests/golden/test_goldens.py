@@ -10,14 +10,11 @@ import pytest
 def test_a_system_gives_what_is_stored(name: str) -> None:
     old = goldens.stored(name)
     new = goldens.results(old.inputs, goldens.GOLDENS[name].recipes)
-    assert goldens.differences(old, new, exact=goldens.is_exact_here()) == []
+    assert goldens.differences(old, new, exact=False) == []
 
 
-def test_the_demo_writes_what_is_stored() -> None:
-    drawn = (goldens.HERE / "demo" / "drawn-with.txt").read_text().strip()
-    if not goldens.is_exact_here() or drawn != goldens.drawn_with():
-        pytest.skip("other libraries draw other bytes")
-    assert goldens.demo_differences(goldens.demo_files()) == []
+def test_the_demo_writes_the_model_that_is_stored() -> None:
+    assert goldens.demo_differences(goldens.demo_files(), exact=False) == []
 
 
 @pytest.mark.parametrize("exact", [True, False])
