@@ -96,8 +96,13 @@ class Window:
         start = self.place + rows.start - int(trajectory[0])
         if inside.all():
             return Chunk(states, increments, dt, trajectory, start=start)
+        kept = np.flatnonzero(inside)  # once, and not for each array again
         return Chunk(
-            states[inside], increments[inside], dt[inside], trajectory[inside], start=start
+            states.take(kept, axis=0),
+            increments.take(kept, axis=0),
+            dt[kept],
+            trajectory[kept],
+            start=start,
         )
 
     def _following(self, rows: slice, inside: BoolArray) -> FloatArray:

@@ -135,10 +135,11 @@ def precision(entries: FloatArray, floor: float) -> FloatArray:
     """
     d = dimension_of(entries)
     scale = [1.0 / np.sqrt(entries[entry_number(p, p)]) for p in range(d)]
-    factor: dict[tuple[int, int], FloatArray] = {}
-    inverse: dict[tuple[int, int], FloatArray] = {}
-    for p in range(d):
-        known = np.zeros(entries.shape[1])
+    # The first coordinate has nothing before it.
+    factor: dict[tuple[int, int], FloatArray | float] = {(0, 0): 1.0}
+    inverse: dict[tuple[int, int], FloatArray | float] = {(0, 0): 1.0}
+    for p in range(1, d):
+        known: FloatArray | float = 0.0
         for q in range(p):
             shared = entries[entry_number(p, q)] * scale[p] * scale[q]
             for k in range(q):

@@ -22,6 +22,7 @@ CANDIDATES = 256  # supports kept for averaging; the rest weigh nothing
 DEPENDENT = 1e-10  # a column with this share of its squared length left adds nothing new
 RIDGE = 1e-12
 NEGLIGIBLE = 15.0  # nats below the best at which a support has no weight left
+WEIGHTLESS = 30.0  # and below which nobody could tell that it was left out: e^-30 is rounding
 SMALLEST_EIGENVALUE = 1e-15
 
 Penalty = Callable[[FloatArray], FloatArray]
@@ -150,7 +151,7 @@ def search(
     ----------
     problem : the quadratic log-likelihood
     costs : nats that each term costs, ``(K,)``
-    penalty : nats to subtract for coefficients ``(M, K)`` that cannot be; ``(M,)``
+    penalty : nats to subtract for coefficients ``(M, K)`` that cannot be; ``(M,)``, not negative
     exhaustive : try every support if there are at most 16 terms
 
     Examples
@@ -160,16 +161,21 @@ def search(
     [True, False, True]
     """
     supports, gains = _candidates(problem, costs, exhaustive=exhaustive)
-    scores = gains - supports @ costs
-    coefficients = problem.solve_all(supports)
-    if penalty is not None:
-        scores = scores - penalty(coefficients)
+    before = gains - supports @ costs
+    reached, best = np.inf, float(before.max())
+    while best < reached:  # what a penalty takes from the best brings others within reach
+        reached = best
+        near = before >= reached - WEIGHTLESS
+        coefficients = problem.solve_all(supports[near])
+        scores = before[near] - (0.0 if penalty is None else penalty(coefficients))
+        best = float(scores.max())
     order = np.argsort(-scores, kind="stable")
-    weights = np.exp(scores[order] - scores[order[0]])
+    supports, gains = supports[near][order], gains[near][order]
+    weights = np.exp(scores[order] - best)
     coefficients = coefficients[order]
     # Solving many systems at once squares their condition; the one that counts is solved with care.
-    coefficients[0] = problem.solve(supports[order[0]])
-    return Posterior(supports[order], weights / weights.sum(), coefficients, float(gains[order[0]]))
+    coefficients[0] = problem.solve(supports[0])
+    return Posterior(supports, weights / weights.sum(), coefficients, float(gains[0]))
 
 
 def _candidates(
@@ -233,17 +239,15 @@ def all_gains(root: FloatArray, target: FloatArray) -> FloatArray:
     takes the term's direction out of the columns still to come (modified Gram-Schmidt). The whole
     tree costs little more than its leaves.
     """
-    columns, rest, gains = root.T[None], target[None], np.zeros(1)
+    columns, gains = np.vstack([root.T, target])[None], np.zeros(1)  # the target as the last one
     for _ in range(root.shape[1]):
         first, others = columns[:, 0], columns[:, 1:]
         square = np.einsum("bi,bi->b", first, first)
-        usable = square > DEPENDENT
-        unit = first * (usable / np.sqrt(np.where(usable, square, 1.0)))[:, None]
-        along = np.einsum("bi,bi->b", unit, rest)
+        square[square <= DEPENDENT] = np.inf
+        unit = first / np.sqrt(square)[:, None]
         shadow = np.einsum("bmi,bi->bm", others, unit)
         columns = np.concatenate([others, others - shadow[:, :, None] * unit[:, None, :]])
-        rest = np.concatenate([rest, rest - along[:, None] * unit])
-        gains = np.concatenate([gains, gains + 0.5 * along**2])
+        gains = np.concatenate([gains, gains + 0.5 * shadow[:, -1] ** 2])
     return gains
 
 

@@ -36,16 +36,16 @@ from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SumPass
 
-BLOCK = 128  # samples a block; chunks hold a whole number of blocks
+BLOCK = 128  # samples a block, at most; chunks hold a whole number of blocks
 LEAST_VARIANCE = 1e-3  # of a prediction, as a share of the variance of the noise
 LEAST_TOLD = 1e-12  # eigenvalue of the information about the noise, with a diagonal of one
 LEAST_PIVOT = 1e-6  # share of its variance that a coordinate keeps once those before it are known
 
 
-def block_labels(chunk: Chunk) -> IntArray:
+def block_labels(chunk: Chunk, block: int = BLOCK) -> IntArray:
     """Number ``(n,)`` of the block that each row is in; those of two trajectories differ."""
     place = chunk.start + np.arange(len(chunk.dt)) + chunk.trajectory
-    return place // BLOCK + chunk.trajectory
+    return place // block + chunk.trajectory
 
 
 def whole_blocks(size: int) -> int:
@@ -61,9 +61,9 @@ class Blocks(NamedTuple):
     owner: IntArray  # (B,) trajectory
 
     @classmethod
-    def of(cls, chunk: Chunk) -> Blocks:
+    def of(cls, chunk: Chunk, block: int = BLOCK) -> Blocks:
         """Cut at places that are multiples of the length of a block, and between trajectories."""
-        first = np.append(0, np.flatnonzero(np.diff(block_labels(chunk))) + 1)
+        first = np.append(0, np.flatnonzero(np.diff(block_labels(chunk, block))) + 1)
         length = np.diff(np.append(first, len(chunk.dt)))
         order = np.argsort(-length, kind="stable")
         return cls(first[order], length[order], chunk.trajectory[first[order]])
@@ -234,6 +234,7 @@ class FilterPass(SumPass[FilterSums]):
 
     model: WorkingModel
     n_trajectories: int = 0
+    block: int = BLOCK  # samples
 
     def empty(self) -> FilterSums:
         d, k = self.model.drift.shape
@@ -253,7 +254,7 @@ class FilterPass(SumPass[FilterSums]):
             return self._added(total, chunk)
 
     def _added(self, total: FilterSums, chunk: Chunk) -> FilterSums:
-        blocks = Blocks.of(chunk)
+        blocks = Blocks.of(chunk, self.block)
         tangent = _Tangent.start(self.model, len(blocks.first))
         dynamics = self.model.dynamics
         for found in innovations(dynamics, self.model.observation_noise, chunk, blocks):

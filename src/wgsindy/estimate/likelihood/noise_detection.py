@@ -31,7 +31,7 @@ LEAST_NOISE = 0.01  # share of the variance of increments to begin with, if nois
 LEAST_LEFT = 0.05  # share of the lag products that a drift may leave to be seen
 # Noise is as likely as none before the data are seen, and if there is some, it is anything up to
 # so many standard errors of it.
-PRIOR_WIDTH = 2.5
+PRIOR_WIDTH = 1.0
 LEAST_LIKELY = 10.0  # standard errors below zero from which on nothing changes
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wgsindy.data.dataset import Dataset
 from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.filter import BLOCK, FilterPass, FilterSums
 from wgsindy.estimate.likelihood.noise_detection import Noise
@@ -25,6 +26,9 @@ MOST_HALVINGS = 3
 SETTLED = 0.01  # log-likelihood that another pass may be worth, a coefficient
 FALLEN = 10.0  # log-likelihood by which a step must be worse to be halved
 BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
+# A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
+# are still so many times longer than what a filter remembers that little is lost at their starts.
+MANY_BLOCKS, SHORTEST_BLOCK, REMEMBERED = 256, 32, 16
 
 
 class Filtered(NamedTuple):
@@ -34,6 +38,7 @@ class Filtered(NamedTuple):
     equations: NormalEquations
     model: WorkingModel
     found: list[Posterior]
+    block: int  # samples a block
 
 
 def noisy_start(
@@ -82,9 +87,9 @@ def follow_noise(
     same everywhere, and the filter has nothing to say.
     """
     last: Filtered | None = None
-    halvings = 0
+    halvings, block = 0, block_length(model, run.data)
     for _ in range(MOST_ROUNDS):
-        sums = filtered(model, run)
+        sums = filtered(model, run, block)
         best = -np.inf if last is None else last.sums.log_likelihood
         if not sums.is_sound(model) or sums.log_likelihood < best - FALLEN:
             if last is None or halvings == MOST_HALVINGS:
@@ -95,7 +100,7 @@ def follow_noise(
         drift = selection.drift(equations, model.drift)
         entries = selection.entries(equations, model.entries)
         found, halvings = [*drift, *entries], 0
-        last = Filtered(sums, equations, model, found)
+        last = Filtered(sums, equations, model, found, block)
         later = taken_over(model, sums, equations, selection, drift, entries)
         if _same(earlier, found, model, later, sums):
             break
@@ -126,9 +131,25 @@ def taken_over(
     return replace(later, entries=tensor_now, observation_noise=noise)
 
 
-def filtered(model: WorkingModel, run: Runner, trajectories: int = 0) -> FilterSums:
+def block_length(model: WorkingModel, data: Dataset) -> int:
+    """Samples a block, one number for all passes: likelihoods of other blocks do not compare.
+
+    Noise of variance s is averaged over about sqrt(s / dt) steps, in units of the noise of a step.
+    """
+    own = [tensor.entry_number(p, p) for p in range(len(model.units))]
+    memory = 1 + np.sqrt(model.observation_noise[own].max() / data.mean_dt)
+    block, least = BLOCK, max(SHORTEST_BLOCK, REMEMBERED * memory)
+    while data.n_increments < MANY_BLOCKS * block and block >= 2 * least:
+        block //= 2
+    return block
+
+
+def filtered(
+    model: WorkingModel, run: Runner, block: int | None = None, trajectories: int = 0
+) -> FilterSums:
     """One pass of the filter, with slopes by trajectory if there are enough of them."""
-    return run(FilterPass(model, trajectories), chunk_size=_chunk_size(model))
+    block = block or block_length(model, run.data)
+    return run(FilterPass(model, trajectories, block), chunk_size=_chunk_size(model, block))
 
 
 def _same(
@@ -158,8 +179,8 @@ def _midway(one: WorkingModel, other: WorkingModel) -> WorkingModel:
     )
 
 
-def _chunk_size(model: WorkingModel) -> int:
+def _chunk_size(model: WorkingModel, block: int) -> int:
     """Samples a chunk: whole blocks, so many that the derivatives stay in the cache."""
     (d, k), e = model.drift.shape, len(model.entries)
     numbers = d * d * k + (d + e) * e * (k + 1)
-    return BLOCK * int(np.clip(BLOCK_NUMBERS // numbers, 32, MOST_BLOCKS))
+    return block * int(np.clip(BLOCK_NUMBERS // numbers, 32, MOST_BLOCKS))

@@ -133,7 +133,7 @@ def _estimate(
     noise_error, lean = np.zeros(len(model.units)), None
     if isinstance(last, Filtered):
         final = taken_over(model, last.sums, equations, selection, drift, entries)
-        scores = filtered(final, run, trajectories).scores(final)
+        scores = filtered(final, run, last.block, trajectories).scores(final)
         support = np.array([found.best for found in entries])
         noise_error = last.sums.noise_errors(model, support) * model.units**2
         lean = run(LeanPass(final))
