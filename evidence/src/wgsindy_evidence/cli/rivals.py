@@ -92,7 +92,7 @@ def bench_peers_measured(
 ) -> None:
     """Compare with a rival's parametric estimators, on coarse and noisy samples.
 
-    About a quarter of an hour on a machine that does nothing else, most of it the rival's.
+    About an hour on a machine that does nothing else, most of it the rival's.
 
     Example: `wgsindy bench peers-measured --python ~/peers/bin/python --system rotation`
     """
