@@ -16,6 +16,7 @@ from wgsindy.data.stream import Stream
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimate.likelihood import transition
 from wgsindy.estimate.likelihood.filter import BLOCK, Blocks, FilterPass, FilterSums, innovations
+from wgsindy.estimate.likelihood.noisy_samples import MANY_BLOCKS, SHORTEST_BLOCK, block_length
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
@@ -457,3 +458,28 @@ def test_samples_at_which_the_tensor_is_clipped_are_counted() -> None:
     assert np.isfinite(found.log_likelihood)
     none = model_of([{"x": -0.8}], [{"1": 0.5}], noise=noise)
     assert reduce(FilterPass(none), data).clipped == 0
+
+
+def test_short_data_are_cut_into_short_blocks_unless_the_filter_remembers() -> None:
+    model, one = linear(1), np.full(1, DT)
+    few = observed(4, [np.tile(one, 400)], 1)
+    many = Trajectories([np.zeros((BLOCK * MANY_BLOCKS + 1, 1))], DT, names=("x",))
+    weak, strong = (
+        replace(model, observation_noise=model.observation_noise * times) for times in (0.1, 1000)
+    )
+    assert block_length(weak, few) == SHORTEST_BLOCK
+    assert block_length(model, few) == 2 * SHORTEST_BLOCK
+    assert block_length(model, many) == BLOCK
+    assert block_length(strong, few) == BLOCK
+
+
+def test_short_blocks_lose_little_of_what_the_samples_tell() -> None:
+    model, data = linear(), observed(5, [np.full(1024, DT)])
+    long, short = (reduce(FilterPass(model, block=n), data, chunk_size=1024) for n in (1024, 32))
+    for name in ("drift", "tensor"):
+        whole, left = (np.diag(getattr(sums, name)) for sums in (long, short))
+        told = whole > 0
+        assert (left[told] > 0.9 * whole[told]).all()
+    # Negative control: blocks of two samples know nothing of the noise but its share of a step.
+    tiny = reduce(FilterPass(model, block=2), data, chunk_size=1024)
+    assert (np.diag(tiny.tensor) < 0.9 * np.diag(long.tensor)).any()
