@@ -1,9 +1,10 @@
 """How sure a fit is of its coefficients.
 
 Two covariances of the selected coefficients: model-based, the inverse information of the working
-likelihood, and clustered, from how much the slopes of the likelihood differ between whole
-trajectories. Both are given the selected terms; how sure the selection itself is, inclusion
-probabilities say, and the spread of the drift over supports of similar evidence.
+likelihood, widened by what other choices of terms would make of each coefficient, and clustered,
+from how much the slopes of the likelihood differ between whole trajectories, given the selected
+terms. How sure the selection itself is, inclusion probabilities say, and the spread of the drift
+over supports of similar evidence.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Bands(NamedTuple):
 class Uncertainty:
     """Error bars of a generator, in physical terms and units.
 
-    ``d`` coordinates, ``E = d (d + 1) / 2`` tensor entries, ``K`` terms. Covariances are given the
+    ``d`` coordinates, ``E = d (d + 1) / 2`` tensor entries, ``K`` terms. Covariances are those of the
     selected terms, and zero elsewhere.
     """
 
@@ -45,7 +46,7 @@ class Uncertainty:
     entry_clustered: FloatArray | None = None  # (E, K, K): by trajectories; None if too few
 
     def std_errors(self, *, clustered: bool = False) -> FloatArray:
-        """Standard errors of all coefficients ``(d + E, K)``, given the selected terms.
+        """Standard errors of all coefficients ``(d + E, K)``; clustered ones given the terms.
 
         Raises
         ------

@@ -1,9 +1,16 @@
-"""The chosen terms fitted once more, all drift components jointly, with their error bars."""
+"""The chosen terms fitted once more, all drift components jointly, with their error bars.
+
+A term that was chosen stands for others that were not: error bars given the chosen terms are too
+small wherever a true term is missing. So supports of similar evidence take part in them, and more
+of these than take part in the drift itself: the cost of a term, which keeps false ones out of the
+equations, also keeps out true ones that hardly show.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +23,10 @@ from wgsindy.estimate.likelihood.working_model import WorkingModel, blank_noisel
 from wgsindy.model import tensor
 from wgsindy.model.uncertainty import Uncertainty, clustered_covariance
 
-LEAST_WEIGHT = 1e-3  # of a support whose coefficients count in the spread of the drift
+LEAST_WEIGHT = 1e-3  # of a support whose coefficients count in error bars, beside the largest
+# Share of the cost of a term that supports are weighed with in error bars: so chosen that 95 %
+# intervals of chosen terms hold the truth in 95 % of cases, on seeds 100 to 107 of the zoo.
+OPEN_SHARE = 0.6
 
 
 @dataclass(frozen=True)
@@ -122,14 +132,15 @@ class ErrorBars:
         clustered = clustered_covariance(self._stepwise, self._slopes)
         blocks = self._entry_covariances()
         leaning = np.zeros_like(blocks) if self.lean is None else self._leaning(self.lean)
+        drift, entries = self._widened(given.reshape(shape * 2), blocks + leaning)
         return Uncertainty(
             drift=self._fields[: len(self.drift)] * self.units[:, None],
-            drift_covariance=self._in_units(given.reshape(shape * 2)),
+            drift_covariance=self._in_units(drift),
             drift_spread=self._spread(given.reshape(shape * 2)),
             drift_clustered=(
                 None if clustered is None else self._in_units(clustered.reshape(shape * 2))
             ),
-            entry_covariance=(blocks + leaning) * self.entry_units[:, None, None] ** 2,
+            entry_covariance=entries * self.entry_units[:, None, None] ** 2,
             entry_clustered=self._clustered_entries(blocks),
             inclusion=np.array([found.inclusion for found in (*self.drift, *self.entries)]),
         )
@@ -196,12 +207,67 @@ class ErrorBars:
         """Covariance of averaged coefficients ``(d, K, K)``: within supports and between them."""
         spread = []
         for p, posterior in enumerate(self.drift):
-            problem = self.equations.component(self.model.drift, p)
-            counted = posterior.weights >= min(LEAST_WEIGHT, posterior.weights[0])
-            weights = posterior.weights[counted] / posterior.weights[counted].sum()
-            within = [problem.covariance(support) for support in posterior.supports[counted]]
-            apart = posterior.coefficients[counted] - posterior.mean
-            total = given[p, :, p] - within[0] + np.einsum("m,mkl->kl", weights, np.array(within))
-            total += np.einsum("m,mk,ml->kl", weights, apart, apart)
+            left = self._left_open[p]
+            apart = left.coefficients - posterior.mean
+            total = given[p, :, p] - left.covariances[0]
+            total += np.einsum("m,mkl->kl", left.weights, left.covariances)
+            total += np.einsum("m,mk,ml->kl", left.weights, apart, apart)
             spread.append(total * self.units[p] ** 2)
         return np.array(spread)
+
+    @cached_property
+    def _left_open(self) -> list[OpenSupports]:
+        """Supports of each of the ``d + E`` fields that take part in its error bars."""
+        equations, model = self.equations, self.model
+        problems = [equations.component(model.drift, p) for p in range(len(self.drift))]
+        problems += [equations.entry(model.entries, e) for e in range(len(self.entries))]
+        pairs = zip(problems, (*self.drift, *self.entries), strict=True)
+        return [OpenSupports.of(problem, posterior) for problem, posterior in pairs]
+
+    def _widened(self, drift: FloatArray, entries: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Leave the other terms open in covariances ``(d, K, d, K)`` and ``(E, K, K)``."""
+        variances = np.concatenate([np.einsum("pkpk->pk", drift), np.einsum("ekk->ek", entries)])
+        pairs = zip(self._left_open, variances, strict=True)
+        factors = np.array([left.widening(given) for left, given in pairs])
+        own, rest = factors[: len(drift)], factors[len(drift) :]
+        return (
+            drift * own[:, :, None, None] * own,
+            entries * rest[:, :, None] * rest[:, None, :],
+        )
+
+
+class OpenSupports(NamedTuple):
+    """Supports of one field that take part in its error bars, the chosen one first."""
+
+    supports: BoolArray  # (M, K)
+    weights: FloatArray  # (M,) sum to one
+    coefficients: FloatArray  # (M, K)
+    covariances: FloatArray  # (M, K, K) given each
+
+    @classmethod
+    def of(cls, problem: Problem, posterior: Posterior) -> OpenSupports:
+        weights = posterior.weights_at(OPEN_SHARE)
+        counted = weights >= LEAST_WEIGHT * weights.max()
+        counted[0] = True
+        supports = posterior.supports[counted]
+        return cls(
+            supports,
+            weights[counted] / weights[counted].sum(),
+            posterior.coefficients[counted],
+            problem.covariances(supports),
+        )
+
+    def widening(self, given: FloatArray) -> FloatArray:
+        """Factors ``(K,)``, at least one, for standard errors if the other terms are left open.
+
+        Mean squares about the chosen coefficient, over the supports that have it; ``given (K,)``
+        are variances given the chosen terms.
+        """
+        chosen = self.supports[0] & (given > 0)
+        inside = self.supports * self.weights[:, None]
+        own = np.einsum("mkk->mk", self.covariances)
+        squares = own + (self.coefficients - self.coefficients[0]) ** 2
+        more = (inside * squares).sum(axis=0)[chosen] / inside.sum(axis=0)[chosen] - own[0, chosen]
+        factors = np.ones(len(given))
+        factors[chosen] = np.sqrt(np.maximum(1 + more / given[chosen], 1.0))
+        return factors

@@ -98,6 +98,16 @@ class Problem:
         systems[:, diagonal, diagonal] += (1.0 - inside) + RIDGE
         return np.linalg.solve(systems, (inside * cross)[:, :, None])[:, :, 0] / self.norm
 
+    def covariances(self, supports: BoolArray) -> FloatArray:
+        """Inverse information ``(M, K, K)`` of many supports ``(M, K)``, zero outside of each."""
+        inside = supports.astype(np.float64)
+        # A row of its own for every term that is not there, so that a root is left of each.
+        own = np.eye(len(self)) * np.sqrt(1.0 - inside + RIDGE)[:, None, :]
+        roots = np.concatenate([self.root * inside[:, None, :], own], axis=1)
+        inverse = np.linalg.inv(np.linalg.qr(roots, mode="r")) * inside[:, :, None]
+        inverse /= self.norm[:, None]
+        return np.asarray(inverse @ inverse.swapaxes(1, 2))
+
     def covariance(self, support: BoolArray, free: FloatArray | None = None) -> FloatArray:
         """Inverse information of the terms in ``support``, ``(K, K)``, zero elsewhere.
 
@@ -117,13 +127,14 @@ class Problem:
 class Posterior:
     """Supports worth considering, best first, with their weights and coefficients.
 
-    ``supports (M, K)``, ``weights (M,)`` that sum to 1, ``coefficients (M, K)``; ``gain`` is what
-    the best support explains, in nats.
+    ``supports (M, K)``, ``weights (M,)`` that sum to 1, ``coefficients (M, K)``, and what their
+    terms cost in nats, ``paid (M,)``; ``gain`` is what the best support explains, in nats.
     """
 
     supports: BoolArray
     weights: FloatArray
     coefficients: FloatArray
+    paid: FloatArray
     gain: float
 
     @property
@@ -140,6 +151,13 @@ class Posterior:
     def mean(self) -> FloatArray:
         """Coefficients averaged over supports, ``(K,)``."""
         return self.weights @ self.coefficients
+
+    def weights_at(self, share: float) -> FloatArray:
+        """Weights ``(M,)`` if each term cost a ``share`` of what it does; they sum to 1."""
+        with np.errstate(divide="ignore"):
+            scores = np.log(self.weights) + (1 - share) * self.paid
+        weights = np.exp(scores - scores.max())
+        return np.asarray(weights / weights.sum())
 
 
 def search(
@@ -161,7 +179,8 @@ def search(
     [True, False, True]
     """
     supports, gains = _candidates(problem, costs, exhaustive=exhaustive)
-    before = gains - supports @ costs
+    paid = supports @ costs
+    before = gains - paid
     reached, best = np.inf, float(before.max())
     while best < reached:  # what a penalty takes from the best brings others within reach
         reached = best
@@ -170,12 +189,12 @@ def search(
         scores = before[near] - (0.0 if penalty is None else penalty(coefficients))
         best = float(scores.max())
     order = np.argsort(-scores, kind="stable")
-    supports, gains = supports[near][order], gains[near][order]
+    supports, gains, paid = (some[near][order] for some in (supports, gains, paid))
     weights = np.exp(scores[order] - best)
     coefficients = coefficients[order]
     # Solving many systems at once squares their condition; the one that counts is solved with care.
     coefficients[0] = problem.solve(supports[0])
-    return Posterior(supports, weights / weights.sum(), coefficients, float(gains[0]))
+    return Posterior(supports, weights / weights.sum(), coefficients, paid, float(gains[0]))
 
 
 def _candidates(
