@@ -14,10 +14,21 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.model import tensor
+from wgsindy.diagnostics.probe_checks import (
+    LEAST_SIGNAL,
+    STANDARD_ERRORS,
+    bursts,
+    chance,
+    changing,
+    delayed,
+    deterministic,
+    disagreement,
+    independent,
+    misfit,
+)
+from wgsindy.diagnostics.residuals import BLOCKS
 from wgsindy.model.linear_form import field_names
 
-STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at several lengths
 NOISE_CORRELATION = -0.02  # of neighbouring residuals; noise adds twice that share to the tensor
 SURE_NOISE = 2.0  # standard errors at which the noise of a coordinate is named
 CHAIN_EVIDENCE = 10.0  # log-evidence for an unlikely thing: measured data are no Euler steps
@@ -32,12 +43,7 @@ HEAVY_TAILS = 1.0  # excess kurtosis
 WRONG_VARIANCE = 0.2  # of residuals, relative
 EXPLODED = 0.5  # sum of squared residuals over the sum of what the tensor says
 CLIPPED = 0.05  # share of samples at which the tensor had to be clipped
-FEWEST_TRAJECTORIES = 3  # of which one can be the odd one out
 LARGE_ERROR = 0.5  # expected error of a drift component over its size
-ODD_NOISE = 0.5  # residual variance of a trajectory, relative to what the tensor says
-# Standard errors that a drift component as a whole must be worth. The whole of it has several
-# terms, so it needs more than the 3 of a single one.
-LEAST_SIGNAL = 4.0
 
 
 def findings(seen: Measurements) -> tuple[Finding, ...]:
@@ -57,35 +63,20 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
         coverage,
         large_step,
         simulated,
+        independent,
+        deterministic,
         missing_terms,
+        misfit,
         hidden,
+        delayed,
         jumps,
+        bursts,
+        changing,
         disagreement,
         low_signal,
     )
     found = [finding for check in checks for finding in check(seen)]
     return tuple(sorted(found, key=lambda finding: finding.handled))
-
-
-def _names(seen: Measurements, chosen: BoolArray) -> str:
-    return ", ".join(name for name, yes in zip(seen.data.names, chosen, strict=True) if yes)
-
-
-def _drifts(seen: Measurements, chosen: BoolArray) -> tuple[str, ...]:
-    """Drift components of the ``chosen (d,)`` coordinates."""
-    return tuple(np.array(field_names(seen.data.dimension)[0])[chosen].tolist())
-
-
-def _variances(seen: Measurements, chosen: BoolArray) -> tuple[str, ...]:
-    """Diagonal entries of the tensor of the ``chosen (d,)`` coordinates."""
-    entries = field_names(seen.data.dimension)[1]
-    return tuple(entries[tensor.entry_number(p, p)] for p in np.flatnonzero(chosen).tolist())
-
-
-def _noiseless(seen: Measurements) -> BoolArray:
-    """Which coordinates are known to have no noise of their own, ``(d,)``."""
-    nobody = np.zeros(seen.data.dimension, dtype=bool)
-    return nobody if seen.fit.likelihood is None else seen.fit.likelihood.noiseless
 
 
 def stalled(seen: Measurements) -> Iterator[Finding]:
@@ -158,8 +149,8 @@ def observation_noise(seen: Measurements) -> Iterator[Finding]:
             advice = f"fit with recipe='sharp', which follows such noise, or {advice}"
         yield Finding(
             Limitation.NOISE,
-            _variances(seen, noisy),
-            f"neighbouring steps of {_names(seen, noisy)} are anticorrelated (correlation "
+            seen.variances(noisy),
+            f"neighbouring steps of {seen.named(noisy)} are anticorrelated (correlation "
             f"{worst:.2f}): {cause}.",
             f"{advice[0].upper()}{advice[1:]}, and compare both fits.",
             handled=corrected,
@@ -183,7 +174,7 @@ def _noise_sizes(seen: Measurements, chosen: BoolArray) -> str:
 
 def degenerate(seen: Measurements) -> Iterator[Finding]:
     """Coordinates without noise of their own."""
-    for name in (seen.data.names[p] for p in np.flatnonzero(_noiseless(seen))):
+    for name in (seen.data.names[p] for p in np.flatnonzero(seen.noiseless)):
         yield Finding(
             Limitation.DEGENERATE,
             (),
@@ -222,7 +213,7 @@ def boundary(seen: Measurements) -> Iterator[Finding]:
         worst = int(np.argmax(np.where(crowded, np.maximum(low, edge), 0.0)))
         yield Finding(
             Limitation.BOUNDARY,
-            _drifts(seen, crowded),
+            seen.drifts(crowded),
             f"the samples crowd at a boundary: at {low[worst]:.0%} of them "
             f"{seen.data.names[worst]} has less than a twentieth of its mean noise, and "
             f"{edge[worst]:.1%} sit on its edge exactly.",
@@ -302,9 +293,9 @@ def _wrong_tensor(seen: Measurements) -> Iterator[Finding]:
         0.0 if seen.fit.likelihood is None else seen.fit.likelihood.clipped,
     )
     # Where the tensor says that a coordinate has no noise at all, the residuals are not asked.
-    missing = (left.count == 0) & ~_noiseless(seen) & (seen.fit.likelihood is not None)
+    missing = (left.count == 0) & ~seen.noiseless & (seen.fit.likelihood is not None)
     wrong = (np.abs(left.variance - 1.0) > WRONG_VARIANCE) | (left.balance < EXPLODED) | missing
-    wrong &= ~_noiseless(seen)  # what other coordinates leave of these is no noise of their own
+    wrong &= ~seen.noiseless  # what other coordinates leave of these is no noise of their own
     if wrong.any() or clipped > CLIPPED:
         ratios = np.where(left.balance < EXPLODED, left.balance, left.variance)
         worst = ratios[np.argmax(np.abs(np.log(np.where(ratios > 0, ratios, 1.0))))]
@@ -312,7 +303,7 @@ def _wrong_tensor(seen: Measurements) -> Iterator[Finding]:
         faults += [f"at {clipped:.0%} of the samples its formula is not positive"] * (clipped > 0)
         yield Finding(
             Limitation.MISSING_TERMS,
-            _variances(seen, wrong),
+            seen.variances(wrong),
             f"the tensor does not fit: {', and '.join(faults)}.",
             "Use a library that can follow the noise (a higher degree, square roots), or a "
             "transformed state.",
@@ -323,19 +314,19 @@ def hidden(seen: Measurements) -> Iterator[Finding]:
     """Residuals that remember: samples that were smoothed, or something that is not observed."""
     left = seen.residuals
     excess, errors = left.memory()
-    lasting = (errors > STANDARD_ERRORS) & (excess > MEMORY)
+    lasting = (errors > chance(excess.size * len(BLOCKS))) & (excess > MEMORY)
     if not lasting.any():
         return
     worst = int(np.argmax(np.where(lasting, errors, 0.0)))
     memory = (
-        f"what the drift leaves of {_names(seen, lasting)} has a memory: summed over many "
+        f"what the drift leaves of {seen.named(lasting)} has a memory: summed over many "
         f"steps it varies {1 + excess[worst]:.2g} times as much as independent residuals "
         f"({errors[worst]:.0f} standard errors)"
     )
     if left.lag_one[worst] > SMOOTHED and left.memory_is_short[worst]:
         yield Finding(
             Limitation.SMOOTHED,
-            (*_drifts(seen, lasting), *_variances(seen, lasting)),
+            (*seen.drifts(lasting), *seen.variances(lasting)),
             f"{memory}, and forgets within a few steps (neighbours: {left.lag_one[worst]:.2f}): "
             "the samples were smoothed, as by a moving average.",
             "Fit the samples as they were measured, or keep one in as many as were averaged "
@@ -344,7 +335,7 @@ def hidden(seen: Measurements) -> Iterator[Finding]:
         return
     yield Finding(
         Limitation.HIDDEN,
-        _drifts(seen, lasting),
+        seen.drifts(lasting),
         f"{memory}. A coordinate that is not observed acts on it.",
         "Observe more of the process, or add a coordinate made of the past, such as a "
         "velocity. The fitted drift is an average over what is hidden.",
@@ -360,39 +351,10 @@ def jumps(seen: Measurements) -> Iterator[Finding]:
         worst = float(left.kurtosis[heavy].max())
         yield Finding(
             Limitation.JUMPS,
-            _variances(seen, heavy),
-            f"residuals of {_names(seen, heavy)} have heavier tails than Gaussian noise (excess "
+            seen.variances(heavy),
+            f"residuals of {seen.named(heavy)} have heavier tails than Gaussian noise (excess "
             f"kurtosis {worst:.2g}): jumps, outliers, or noise whose strength is not observed.",
             "Look at the largest increments. The tensor is a mean over calm and stormy times.",
-        )
-
-
-def disagreement(seen: Measurements) -> Iterator[Finding]:
-    """One trajectory that says something else."""
-    if len(seen.data) < FEWEST_TRAJECTORIES:
-        return
-    left = seen.residuals
-    variance, errors = left.odd_noise
-    known = left.signal > LEAST_SIGNAL
-    drift = np.abs(np.nan_to_num(left.odd_drift)) * known
-    noise = np.abs(np.nan_to_num(errors)) * (np.abs(variance - 1.0) > ODD_NOISE)
-    worst = [int(np.argmax(values.max(axis=1))) for values in (drift, noise)]
-    if drift.max() > STANDARD_ERRORS or noise.max() > STANDARD_ERRORS:
-        number = worst[0] if drift.max() > noise.max() else worst[1]
-        change = float(np.nanmax(np.abs(left.holdout[number][known]), initial=0.0))
-        there = variance[number][noise[number] > 0]  # where it is odd, and that is more than chance
-        faults = [f"its increments are {drift[number].max():.1f} standard errors from the drift"]
-        faults += [
-            f"its residuals vary {ratio:.2g} times as much as the tensor says"
-            for ratio in there[:1]
-        ]
-        yield Finding(
-            Limitation.DISAGREEMENT,
-            (),
-            f"trajectory {number} (of {len(seen.data)}, counted from 0) does not fit the others: "
-            f"{', '.join(faults)}. Without it the drift is {change:.0%} larger or smaller.",
-            "Look at that trajectory: other units, another time step, another regime? Fit without "
-            "it.",
         )
 
 

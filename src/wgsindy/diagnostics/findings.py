@@ -30,6 +30,12 @@ class Limitation(StrEnum):
     NOISE = "observation noise"
     JUMPS = "jumps or outliers"
     DISAGREEMENT = "trajectories disagree"
+    CHANGING = "changes with time"
+    DELAYED = "dependence on the past"
+    BURSTS = "noise that comes in bursts"
+    INDEPENDENT = "samples without memory"
+    CLOCK = "a column that counts"
+    DETERMINISTIC = "no noise"
 
 
 class Finding(NamedTuple):
@@ -48,7 +54,8 @@ class Finding(NamedTuple):
 
 def weak_fields(found: Iterable[Finding]) -> frozenset[str]:
     """Drift components that do not stand out of the noise, by their names."""
-    weak = (one for one in found if one.limitation == Limitation.LOW_SIGNAL and not one.handled)
+    names = (Limitation.LOW_SIGNAL, Limitation.INDEPENDENT)
+    weak = (one for one in found if one.limitation in names and not one.handled)
     return frozenset(name for one in weak for name in one.fields)
 
 

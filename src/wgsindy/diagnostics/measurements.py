@@ -11,6 +11,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
+from wgsindy.diagnostics.probes import Prober
 from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
 from wgsindy.errors import WgsindyError
 from wgsindy.estimate.fit import fit_likelihood
@@ -20,6 +21,7 @@ from wgsindy.estimate.result import Fit
 from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import field_names
 from wgsindy.passes.engine import PassPair, SumPass, merged_by, reduce
 from wgsindy.passes.segments import segments_of
 from wgsindy.passes.summary import DataSummary
@@ -110,6 +112,25 @@ class Measurements:
     def generator(self) -> Generator:
         return self.fit.generator
 
+    def named(self, chosen: BoolArray) -> str:
+        """Names of the ``chosen (d,)`` coordinates."""
+        return ", ".join(name for name, yes in zip(self.data.names, chosen, strict=True) if yes)
+
+    def drifts(self, chosen: BoolArray) -> tuple[str, ...]:
+        """Drift components of the ``chosen (d,)`` coordinates."""
+        return tuple(np.array(field_names(self.data.dimension)[0])[chosen].tolist())
+
+    def variances(self, chosen: BoolArray) -> tuple[str, ...]:
+        """Diagonal entries of the tensor of the ``chosen (d,)`` coordinates."""
+        entries = field_names(self.data.dimension)[1]
+        return tuple(entries[tensor.entry_number(p, p)] for p in np.flatnonzero(chosen).tolist())
+
+    @property
+    def noiseless(self) -> BoolArray:
+        """Which coordinates are known to have no noise of their own, ``(d,)``."""
+        nobody = np.zeros(self.data.dimension, dtype=bool)
+        return nobody if self.fit.likelihood is None else self.fit.likelihood.noiseless
+
     @cached_property
     def _predictor(self) -> Predictor:
         return Predictor.of(self.generator, self.summary)
@@ -126,7 +147,8 @@ class Measurements:
 
     @cached_property
     def _sums(self) -> tuple[Residuals, Halves]:
-        left = ResidualPass(self._predictor, self.summary, len(self.data), self.noise_level)
+        prober = Prober.of(self.data, self.summary)
+        left = ResidualPass(self._predictor, self.summary, len(self.data), self.noise_level, prober)
         step = PassPair(left, HalvesPass(self.data))
         return reduce(step, self.data, engine=self.fit.engine, chunk_size=CHUNK)
 

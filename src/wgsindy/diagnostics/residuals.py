@@ -7,20 +7,21 @@ hidden coordinate makes sums over many steps vary by more than their number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.chunk import Chunk, Spans
+from wgsindy.diagnostics.probes import Prober, Probes, beyond_chance
 from wgsindy.estimate.predictions import Predictions, Predictor
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SumPass
+from wgsindy.passes.engine import SumPass, added, merged_by
 from wgsindy.passes.summary import DataSummary
 
 # Steps over which residuals are summed. Memory that lasts longer than the longest is taken for
 # drift, and shorter memory shows better in the shorter ones.
-BLOCKS = (4, 8, 16, 32, 64)  # powers of two: each is made of two of the one before
+BLOCKS = (4, 8, 16, 32, 64, 128, 256, 512)  # powers of two: each is made of two of the one before
 FEWEST_BLOCKS = 30
 SHORT_MEMORY = 1.3  # ratio of variances of sums over 64 and 16 steps; of a lasting memory it is 2+
 CHUNK = 8192  # long against a block: those that two chunks share are left out
@@ -65,6 +66,7 @@ class Residuals:
     expected: FloatArray  # (R, d) b^2 dt / v, what it is if the drift is right
     trajectory_squares: FloatArray  # (R, d) of z
     trajectory_count: FloatArray  # (R, d)
+    probes: Probes = field(metadata=merged_by(added))  # z by place, time, trajectory and past
 
     @property
     def variance(self) -> FloatArray:
@@ -105,19 +107,19 @@ class Residuals:
         """Whether sums over the longest blocks vary hardly more than over medium ones, ``(d,)``."""
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = self.block_squares / self.block_counts
-            return variance[-1] < SHORT_MEMORY * variance[len(BLOCKS) // 2]
+            return variance[BLOCKS.index(64)] < SHORT_MEMORY * variance[BLOCKS.index(16)]
 
     def memory(self) -> tuple[FloatArray, FloatArray]:
         """Excess variance of sums, and the same in standard errors, at its clearest; ``(d,)``.
 
-        A sum of m independent residuals has variance m. An estimate of it from k blocks is off by
-        the share sqrt(2 / k).
+        A sum of m independent residuals has variance m. Squares of k such sums, over it, add up to
+        a chi-squared number of freedom k.
         """
         enough = self.block_counts >= FEWEST_BLOCKS
         with np.errstate(divide="ignore", invalid="ignore"):
             excess = self.block_squares / self.block_counts / self.variance - 1.0
         excess = np.where(enough | np.isnan(self.variance), excess, 0.0)
-        errors = excess * np.sqrt(self.block_counts / 2)
+        errors = beyond_chance((1.0 + excess) * self.block_counts, self.block_counts).errors
         clearest = np.argmax(np.where(enough, errors, -np.inf), axis=0)
         place = (clearest, np.arange(errors.shape[1]))
         return excess[place], errors[place]
@@ -173,6 +175,7 @@ class ResidualPass(SumPass[Residuals]):
     summary: DataSummary
     n_trajectories: int
     level: FloatArray
+    prober: Prober
 
     def empty(self) -> Residuals:
         d, b, r = len(self.level), len(BLOCKS), self.n_trajectories
@@ -197,6 +200,7 @@ class ResidualPass(SumPass[Residuals]):
             expected=np.zeros((r, d)),
             trajectory_squares=np.zeros((r, d)),
             trajectory_count=np.zeros((r, d)),
+            probes=self.prober.empty(),
         )
 
     def add(self, total: Residuals, chunk: Chunk) -> Residuals:
@@ -207,7 +211,9 @@ class ResidualPass(SumPass[Residuals]):
         z = np.ascontiguousarray(standardised(found, chunk.dt, self.level).T)
         noisy = ~np.isnan(z)
         spans = Spans.of(chunk.trajectory)
-        self._add_moments(total, np.where(noisy, z, 0.0), noisy, spans)
+        z = np.where(noisy, z, 0.0)
+        self._add_moments(total, z, noisy, spans)
+        self.prober.add(total.probes, chunk, found, z, noisy)
         with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
             jacobian = generator.drift_jacobian(chunk.states)
         total.low_noise += len(dt) - np.count_nonzero(noisy, axis=1)

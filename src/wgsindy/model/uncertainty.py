@@ -33,8 +33,8 @@ class Bands(NamedTuple):
 class Uncertainty:
     """Error bars of a generator, in physical terms and units.
 
-    ``d`` coordinates, ``E = d (d + 1) / 2`` tensor entries, ``K`` terms. Covariances are those of the
-    selected terms, and zero elsewhere.
+    ``d`` coordinates, ``E = d (d + 1) / 2`` tensor entries, ``K`` terms. Covariances are those of
+    the selected terms, and zero elsewhere.
     """
 
     drift: FloatArray  # (d, K): the selected terms, fitted jointly; zero elsewhere

@@ -189,7 +189,8 @@ def search(
         scores = before[near] - (0.0 if penalty is None else penalty(coefficients))
         best = float(scores.max())
     order = np.argsort(-scores, kind="stable")
-    supports, gains, paid = (some[near][order] for some in (supports, gains, paid))
+    supports = supports[near][order]
+    gains, paid = gains[near][order], paid[near][order]
     weights = np.exp(scores[order] - best)
     coefficients = coefficients[order]
     # Solving many systems at once squares their condition; the one that counts is solved with care.
