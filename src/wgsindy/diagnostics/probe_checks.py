@@ -1,0 +1,221 @@
+"""Checks that ask whether anything else tells of the residuals: place, time, trajectory, past.
+
+Each asks many groups, lags or coordinates at once; the threshold is that of the largest of so many
+normal numbers. Beside it stands the least size that matters to a reader, since with enough data
+every formula is off by something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import NormalDist
+
+import numpy as np
+
+from wgsindy.diagnostics.findings import Finding, Limitation
+from wgsindy.diagnostics.measurements import Measurements
+from wgsindy.diagnostics.probes import LAGS
+from wgsindy.model.linear_form import field_names
+
+STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at several lengths
+# Standard errors that a drift component as a whole must be worth. The whole of it has several
+# terms, so it needs more than the 3 of a single one.
+LEAST_SIGNAL = 4.0
+FALSE_ALARM = 0.003  # of each question that is asked of many groups, lags or lengths at once
+MISFIT = 0.1  # share of the size of the drift by which it may be off somewhere
+UNEVEN = 0.04  # relative change of the tensor
+LAGGED, BURSTY = 0.03, 0.04  # correlations of residuals, and of their squares, with earlier ones
+NEARLY_WHITE = 0.5  # standard errors that a filter and the fitted terms add to such a correlation
+PREDICTED = 0.05  # share of the variance of the next state
+FEWEST_TRAJECTORIES = 3  # of which one can be the odd one out
+ODD_NOISE = 0.5  # residual variance of a trajectory, relative to what the tensor says
+
+
+def chance(tests: int) -> float:
+    """Standard errors that the largest of so many tests exceeds at the rate of a false alarm."""
+    return NormalDist().inv_cdf(1 - FALSE_ALARM / tests)
+
+
+def independent(seen: Measurements) -> Iterator[Finding]:
+    """Samples that say nothing of the next one."""
+    share = seen.residuals.probes.predicted
+    if (share < PREDICTED).all():
+        yield Finding(
+            Limitation.INDEPENDENT,
+            tuple(field_names(seen.data.dimension)[0]),
+            f"a sample predicts at most {max(share.max(), 0):.1%} of the variance of the next one: "
+            "within one step everything is forgotten, and no drift can be read from it.",
+            "Sample faster. If rows were shuffled or are independent measurements, there is no "
+            "process to be found.",
+        )
+
+
+def deterministic(seen: Measurements) -> Iterator[Finding]:
+    """Data without any noise: an ordinary differential equation, or a column that counts."""
+    noiseless = seen.noiseless
+    if noiseless.all():
+        yield Finding(
+            Limitation.DETERMINISTIC,
+            tuple(field_names(seen.data.dimension)[0]),
+            "no coordinate has noise of its own: these data come from a deterministic system, and "
+            "error bars, which are those of noise, say nothing of what is missing in the formula.",
+            "Use a method for ordinary differential equations, and read the formula as a guess.",
+        )
+        return
+    spread = seen.generator.uncertainty
+    if spread is None:
+        return
+    constant = (spread.drift != 0) <= (seen.generator.basis.degrees == 0)
+    counting = noiseless & constant.all(axis=1)
+    if counting.any():
+        yield Finding(
+            Limitation.CLOCK,
+            seen.drifts(counting),
+            f"{seen.named(counting)} grows at a constant rate without noise: it counts, as an "
+            "index or a clock does.",
+            "Leave it out of the states, or name it as the time.",
+        )
+
+
+def misfit(seen: Measurements) -> Iterator[Finding]:
+    """Residuals that depend on where the state is."""
+    probes, d, signal = seen.residuals.probes, seen.data.dimension, seen.residuals.signal
+    means, variances = probes.places(), probes.place_variances()
+    needed = chance(2 * d * d)
+    share = np.sqrt(np.maximum(means.excess, 0.0)) / np.maximum(signal, 1.0)
+    wrong = ((means.errors > needed) & (share > MISFIT)).any(axis=0) & ~seen.noiseless
+    if wrong.any():
+        yield Finding(
+            Limitation.MISSING_TERMS,
+            seen.drifts(wrong),
+            f"the drift of {seen.named(wrong)} does not fit everywhere: along the states, what "
+            f"it leaves of the steps differs from zero by {share[:, wrong].max():.0%} of its size "
+            f"({means.errors[:, wrong].max():.1f} standard errors).",
+            "The true drift has a form that this library does not have: look at the residuals, add "
+            "terms, or use more data with library='auto'.",
+        )
+    size = np.sqrt(2 * np.maximum(variances.excess, 0.0) / max(seen.residuals.samples, 1))
+    wrong = ((variances.errors > needed) & (size > UNEVEN)).any(axis=0) & ~seen.noiseless
+    if wrong.any():
+        yield Finding(
+            Limitation.MISSING_TERMS,
+            seen.variances(wrong),
+            f"the tensor of {seen.named(wrong)} does not fit everywhere: along the states it is "
+            f"off by {size[:, wrong].max():.0%} ({variances.errors[:, wrong].max():.1f} standard "
+            "errors).",
+            "Use a library that can follow the noise (a higher degree, square roots), or a "
+            "transformed state.",
+        )
+
+
+def changing(seen: Measurements) -> Iterator[Finding]:
+    """Equations that are others early and late."""
+    probes, d = seen.residuals.probes, seen.data.dimension
+    drift, noise = probes.times(), probes.time_variances()
+    needed = chance(d * (d + 3))
+    share = np.sqrt(np.maximum(drift.excess.max(axis=1), 0.0)) / np.maximum(
+        seen.residuals.signal, 1.0
+    )
+    size = np.sqrt(2 * np.maximum(noise.excess, 0.0) / max(seen.residuals.samples, 1))
+    drifting = (drift.errors.max(axis=1) > needed) & (share > MISFIT) & ~seen.noiseless
+    louder = (noise.errors > needed) & (size > UNEVEN) & ~seen.noiseless
+    if (drifting | louder).any():
+        faults = [f"its drift by {share[drifting].max(initial=0.0):.0%} of its size"] * bool(drifting.any())
+        faults += [f"its noise by {size[louder].max(initial=0.0):.0%}"] * bool(louder.any())
+        yield Finding(
+            Limitation.CHANGING,
+            (*seen.drifts(drifting), *seen.variances(louder)),
+            f"{seen.named(drifting | louder)} changes in the course of the trajectories, "
+            f"{' and '.join(faults)}: a season, a trend, or another regime.",
+            "Fit stretches of time on their own and compare them, or take what drives the change "
+            "as a coordinate.",
+        )
+
+
+def delayed(seen: Measurements) -> Iterator[Finding]:
+    """Residuals that earlier ones tell of, of the same coordinate or of another."""
+    probes, d = seen.residuals.probes, seen.data.dimension
+    found = probes.correlations
+    errors = np.abs(found) * np.sqrt(probes.lag_count)[:, None, None]
+    needed = chance(2 * found.size) + NEARLY_WHITE
+    clear = (errors > needed) & (np.abs(found) > LAGGED)
+    if clear.any():
+        k, p, q = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), found.shape)
+        name, other = seen.data.names[p], seen.data.names[q]
+        yield Finding(
+            Limitation.DELAYED,
+            (field_names(d)[0][p],),
+            f"what the drift leaves of {name} correlates with what it left of {other} "
+            f"{LAGS[k]} steps before ({found[k, p, q]:.2f}, {errors[k, p, q]:.0f} standard "
+            "errors): the next state depends on more than this one.",
+            "A delay, a smoothed or shifted column? Give the columns as measured, at the same "
+            "times, or keep every few samples only (--every).",
+        )
+
+
+def bursts(seen: Measurements) -> Iterator[Finding]:
+    """Noise that is loud and quiet by turns, and not by the state."""
+    probes = seen.residuals.probes
+    found = probes.burstiness
+    errors = found * np.sqrt(probes.lag_count)[:, None]
+    clear = (errors > chance(found.size) + NEARLY_WHITE) & (found > BURSTY)
+    if clear.any():
+        k, p = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), found.shape)
+        yield Finding(
+            Limitation.BURSTS,
+            seen.variances(np.asarray(clear.any(axis=0))),
+            f"large steps of {seen.data.names[p]} come together: squares of its residuals "
+            f"correlate with those {LAGS[k]} steps before ({found[k, p]:.2f}, "
+            f"{errors[k, p]:.0f} standard errors). The strength of the noise is not a function of "
+            "the states, or the clock is not even.",
+            "Check the times of the samples (weekends, gaps); else the noise has a coordinate of "
+            "its own that is not observed.",
+        )
+
+
+def disagreement(seen: Measurements) -> Iterator[Finding]:
+    """Trajectories of several kinds, or one that says something else."""
+    if len(seen.data) < FEWEST_TRAJECTORIES:
+        return
+    yield from _kinds(seen)
+    left = seen.residuals
+    variance, errors = left.odd_noise
+    known = left.signal > LEAST_SIGNAL
+    drift = np.abs(np.nan_to_num(left.odd_drift)) * known
+    noise = np.abs(np.nan_to_num(errors)) * (np.abs(variance - 1.0) > ODD_NOISE)
+    worst = [int(np.argmax(values.max(axis=1))) for values in (drift, noise)]
+    if drift.max() > STANDARD_ERRORS or noise.max() > STANDARD_ERRORS:
+        number = worst[0] if drift.max() > noise.max() else worst[1]
+        change = float(np.nanmax(np.abs(left.holdout[number][known]), initial=0.0))
+        there = variance[number][noise[number] > 0]  # where it is odd, and that is more than chance
+        faults = [f"its increments are {drift[number].max():.1f} standard errors from the drift"]
+        faults += [
+            f"its residuals vary {ratio:.2g} times as much as the tensor says"
+            for ratio in there[:1]
+        ]
+        yield Finding(
+            Limitation.DISAGREEMENT,
+            (),
+            f"trajectory {number} (of {len(seen.data)}, counted from 0) does not fit the others: "
+            f"{', '.join(faults)}. Without it the drift is {change:.0%} larger or smaller.",
+            "Look at that trajectory: other units, another time step, another regime? Fit without "
+            "it.",
+        )
+
+
+def _kinds(seen: Measurements) -> Iterator[Finding]:
+    """Trajectories that differ by more than chance, all of them together."""
+    found, d = seen.residuals.probes.kinds(), seen.data.dimension
+    share = np.sqrt(np.maximum(found.excess.max(axis=1), 0.0)) / np.maximum(
+        seen.residuals.signal, 1.0
+    )
+    wrong = (found.errors.max(axis=1) > chance(d * (d + 2))) & (share > MISFIT) & ~seen.noiseless
+    if wrong.any():
+        yield Finding(
+            Limitation.DISAGREEMENT,
+            seen.drifts(wrong),
+            f"the trajectories do not have one drift of {seen.named(wrong)}: they differ from each "
+            f"other by {share[wrong].max():.0%} of its size beyond chance "
+            f"({found.errors[wrong].max():.1f} standard errors).",
+            "Are they of several kinds? Fit groups of them on their own, and compare.",
+        )

@@ -1,0 +1,200 @@
+"""Does anything else tell of the residuals? Where, when, in which trajectory, after what.
+
+Residuals of the right generator, over their standard deviations, have mean zero and variance one
+wherever the state is, early and late, in every trajectory, and whatever came before. Each of these
+is a group of samples, and the sums over groups are compared with what chance makes of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.data.chunk import Chunk, Spans
+from wgsindy.data.dataset import Dataset
+from wgsindy.estimate.predictions import Predictions
+from wgsindy.passes.summary import DataSummary
+
+BINS = 12  # of equal numbers of samples along each coordinate
+PARTS = 8  # of each trajectory, in time
+LAGS = (*range(1, 9), 10, 12, 14, 16, 20, 24, 28, 32)  # steps back; each delay of a few is there
+FEWEST = 20  # samples of a group that is judged
+
+
+@dataclass
+class Probes:
+    """Sums over groups of standardised residuals z; directions are 1, each state, the drift."""
+
+    bins: FloatArray  # (3, d, B, d) number, sum of z and of z^2, by coordinate, bin and component
+    parts: FloatArray  # (2, P, d, D) slope along each direction, and its variance, by time
+    part_squares: FloatArray  # (2, P, d) number and sum of z^2, by time
+    trajectories: FloatArray  # (2, R, d, D) as parts, by trajectory
+    lagged: FloatArray  # (L, d, d) sum of z_p now times z_q so many steps ago
+    bursts: FloatArray  # (L, d) sum of z^2 - 1 now times the same so many steps ago
+    lag_count: FloatArray  # (L,)
+    missed: FloatArray  # (d,) squares of what a prediction is off by
+    spread: FloatArray  # (d,) squares of states about their mean
+
+    def places(self) -> Deviation:
+        """Mean residuals by bins of each coordinate, ``(d, d)``: coordinate, component."""
+        count, first, _ = self.bins
+        there = count > FEWEST
+        squares = np.where(there, first**2 / np.maximum(count, 1), 0.0).sum(axis=1)
+        return beyond_chance(squares, there.sum(axis=1))
+
+    def place_variances(self) -> Deviation:
+        """Variances of residuals by bins of each coordinate, ``(d, d)``."""
+        count, _, second = self.bins
+        return _variances(count, second, axis=1)
+
+    def times(self) -> Deviation:
+        """Slopes by parts of the trajectories, ``(d, D)``: component, direction."""
+        return _slopes(*self.parts)
+
+    def time_variances(self) -> Deviation:
+        """Variances of residuals by parts of the trajectories, ``(d,)``."""
+        count, second = self.part_squares
+        return _variances(count, second, axis=0)
+
+    def kinds(self) -> Deviation:
+        """Slopes by trajectories, ``(d, D)``."""
+        return _slopes(*self.trajectories)
+
+    @property
+    def correlations(self) -> FloatArray:
+        """Of residuals with those so many steps ago, ``(L, d, d)``: now, then."""
+        return self.lagged / np.maximum(self.lag_count, 1)[:, None, None]
+
+    @property
+    def burstiness(self) -> FloatArray:
+        """Correlation of squared residuals with those so many steps ago, ``(L, d)``."""
+        return self.bursts / np.maximum(self.lag_count, 1)[:, None] / 2  # z^2 has variance 2
+
+    @property
+    def predicted(self) -> FloatArray:
+        """Share of the variance of the next state that this one predicts, ``(d,)``."""
+        return 1.0 - self.missed / self.spread
+
+
+class Deviation(NamedTuple):
+    """How far sums over groups are from what chance makes of them."""
+
+    errors: FloatArray  # standard deviations of a chi-squared number beyond its mean
+    excess: FloatArray  # the same as a sum of squares beyond that of chance
+
+
+def _slopes(slope: FloatArray, variance: FloatArray) -> Deviation:
+    """Compare slopes of groups, along the first axis, with what their common mean makes of them."""
+    there = variance > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = slope.sum(axis=0) / variance.sum(axis=0)
+        squares = np.where(there, (slope - mean * variance) ** 2 / variance, 0.0).sum(axis=0)
+    return beyond_chance(squares, there.sum(axis=0) - 1)
+
+
+def _variances(count: FloatArray, second: FloatArray, axis: int) -> Deviation:
+    """Compare variances of groups, along ``axis``, with that of all."""
+    there = count > FEWEST
+    whole = second.sum(axis=axis, keepdims=True) / np.maximum(
+        count.sum(axis=axis, keepdims=True), 1
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = second / count / whole
+    # The cube root of a mean of squares is nearly normal, whose logarithm or square is not.
+    spread = 2.0 / (9.0 * np.maximum(count, 1))
+    away = np.where(there, (np.cbrt(ratio) - (1 - spread)) / np.sqrt(spread), 0.0)
+    return beyond_chance(np.sum(away**2, axis=axis), there.sum(axis=axis) - 1)
+
+
+def beyond_chance(squares: FloatArray, freedom: IntArray | FloatArray) -> Deviation:
+    """Compare sums of ``freedom`` squares with a chi-squared number; none is no deviation.
+
+    The cube root of such a number over its freedom is nearly normal (Wilson and Hilferty).
+    """
+    known = np.maximum(freedom, 1.0)
+    spread = 2.0 / (9.0 * known)
+    errors = (np.cbrt(squares / known) - (1.0 - spread)) / np.sqrt(spread)
+    none = (freedom <= 0) | ~np.isfinite(squares)
+    return Deviation(np.where(none, 0.0, errors), np.where(none, 0.0, squares - freedom))
+
+
+@dataclass(frozen=True)
+class Prober:
+    """Sums what :class:`Probes` has; ``edges (B - 1, d)`` are those of the bins."""
+
+    edges: FloatArray
+    centre: FloatArray  # (d,)
+    scale: FloatArray  # (d,)
+    lengths: IntArray  # (R,) increments of each trajectory
+    starts: IntArray  # (R,) increments before each
+
+    @classmethod
+    def of(cls, data: Dataset, summary: DataSummary) -> Prober:
+        edges = np.quantile(summary.probe, np.arange(1, BINS) / BINS, axis=0)
+        steps = data.lengths - 1
+        region = summary.region
+        return cls(edges, region.centre, region.scale, steps, np.cumsum(steps) - steps)
+
+    def empty(self) -> Probes:
+        (d, r), count = (len(self.centre), len(self.lengths)), len(LAGS)
+        return Probes(
+            np.zeros((3, d, BINS, d)),
+            np.zeros((2, PARTS, d, d + 2)),
+            np.zeros((2, PARTS, d)),
+            np.zeros((2, r, d, d + 2)),
+            np.zeros((count, d, d)),
+            np.zeros((count, d)),
+            np.zeros(count),
+            np.zeros(d),
+            np.zeros(d),
+        )
+
+    def add(
+        self, total: Probes, chunk: Chunk, found: Predictions, z: FloatArray, noisy: BoolArray
+    ) -> None:
+        """Add a chunk; ``z (d, n)`` is zero where it is not ``noisy``."""
+        end = chunk.states + chunk.increments - self.centre
+        total.missed += np.einsum("np,np->p", found.error, found.error)
+        total.spread += np.einsum("np,np->p", end, end)
+        self._add_bins(total, chunk.states, z, noisy)
+        self._add_groups(total, chunk, found, z, noisy)
+        self._add_lags(total, chunk.trajectory, z)
+
+    def _add_bins(self, total: Probes, states: FloatArray, z: FloatArray, noisy: BoolArray) -> None:
+        for q in range(len(z)):
+            place = np.searchsorted(self.edges[:, q], states[:, q])
+            for p in range(len(z)):
+                for row, weights in enumerate((noisy[p], z[p], z[p] ** 2)):
+                    total.bins[row, q, :, p] += np.bincount(place, weights, minlength=BINS)
+
+    def _add_groups(
+        self, total: Probes, chunk: Chunk, found: Predictions, z: FloatArray, noisy: BoolArray
+    ) -> None:
+        owner = chunk.trajectory
+        within = chunk.start + np.arange(len(owner)) - self.starts[owner]
+        part = within * PARTS // self.lengths[owner]
+        where = ((chunk.states - self.centre) / self.scale).T
+        root = np.sqrt(chunk.dt / np.maximum(found.noise.T, np.finfo(np.float64).tiny)) * noisy
+        spans = Spans.of(owner)
+        for p in range(len(z)):
+            along = np.concatenate([np.ones((1, z.shape[1])), where, found.drift.T[p : p + 1]])
+            along *= root[p]
+            for row, values in enumerate((along * z[p], along**2)):
+                spans.add_to(total.trajectories[row, :, p], values)
+                for k, value in enumerate(values):
+                    total.parts[row, :, p, k] += np.bincount(part, value, minlength=PARTS)
+            total.part_squares[0, :, p] += np.bincount(part, noisy[p], minlength=PARTS)
+            total.part_squares[1, :, p] += np.bincount(part, z[p] ** 2, minlength=PARTS)
+
+    def _add_lags(self, total: Probes, trajectory: IntArray, z: FloatArray) -> None:
+        square = np.where(z != 0, z**2 - 1, 0.0)
+        for k, lag in enumerate(LAGS):
+            if lag >= len(trajectory):
+                break
+            same = (trajectory[lag:] == trajectory[:-lag]).astype(np.float64)
+            total.lag_count[k] += same.sum()
+            total.lagged[k] += z[:, lag:] @ (z[:, :-lag] * same).T
+            total.bursts[k] += (square[:, lag:] * square[:, :-lag]) @ same
