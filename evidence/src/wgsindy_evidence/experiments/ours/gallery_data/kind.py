@@ -36,8 +36,8 @@ SEVERAL, ALONE = (SMALL, LARGE), (LONG, LARGE)
 class Kind(NamedTuple):
     """Data of one kind.
 
-    ``why`` says of a null what must not be called identified, of others what they are. Genuine
-    diffusions have their ``truth``.
+    ``why`` says of a null what must not be called identified, of others what they are. ``truth``
+    is that of a genuine diffusion, or of the one that was spoilt.
     """
 
     key: str
