@@ -26,9 +26,9 @@ def failing(*lines: Line) -> list[str]:
     return [row[0] for row in build(lines).grids["gallery-failing"].rows]
 
 
-COMPARED = dict.fromkeys(("covered", "drift_covered", "tensor_covered"), 0.9) | dict.fromkeys(
-    ("drift", "tensor"), 0.1
-)
+COMPARED: dict[str, Any] = dict.fromkeys(
+    ("covered", "drift_covered", "tensor_covered"), 0.9
+) | dict.fromkeys(("drift", "tensor"), 0.1)
 GOOD = (
     line(NULL, "partly identified"),
     line(NULL, "refused", 1),

@@ -105,8 +105,9 @@ def headline(rows: Sequence[Row]) -> str:
     )
     return (
         f"Falsely identified: {_share(len(false), len(nulls))}; in {right} of these the bands hold "
-        f"what was spoilt all the same. Controls identified: {_share(named, len(controls))}. Hard "
-        f"ones with false bands: {missed} of {len(hard)}. Crashed: {crashed}."
+        f"the process behind the data all the same. Controls identified: "
+        f"{_share(named, len(controls))}. Hard ones with false bands: {missed} of {len(hard)}. "
+        f"Crashed: {crashed}."
     )
 
 

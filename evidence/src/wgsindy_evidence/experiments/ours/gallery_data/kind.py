@@ -37,7 +37,7 @@ class Kind(NamedTuple):
     """Data of one kind.
 
     ``why`` says of a null what must not be called identified, of others what they are. ``truth``
-    is that of a genuine diffusion, or of the one that was spoilt.
+    is that of a genuine diffusion, or of the one behind a null, where it is known.
     """
 
     key: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import sympy
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.model.generator import Generator
 from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     ALONE,
     Field,
@@ -12,6 +14,7 @@ from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     Make,
     simulate,
 )
+from wgsindy_evidence.experiments.ours.unseen import X
 
 
 def _with(drift: Field, noise: Field | float = 1.0, start: float = 0.0) -> Make:
@@ -31,7 +34,7 @@ def _bump(x: FloatArray, t: float) -> FloatArray:
     return -x + 6 * x * np.exp(-4 * x**2)
 
 
-KINDS: tuple[Kind, ...] = (
+_OUTSIDE: tuple[Kind, ...] = (
     Kind(
         "tanh",
         "drift -2 tanh(8 x)",
@@ -59,3 +62,22 @@ KINDS: tuple[Kind, ...] = (
         "kink_noise", "noise 0.1 + |x|", _with(lambda x, t: -x, _kink_noise), "no polynomial", ALONE
     ),
 )
+# Drift and tensor; sign(x) is nothing that a generator can be written with.
+FORMULAS = {
+    "tanh": (-2 * sympy.tanh(8 * X), 1),
+    "bump": (-X + 6 * X * sympy.exp(-4 * X**2), 1),
+    "inverse": (2 / X - X, 1),
+    "ripples": (-X + 2 * sympy.sin(7 * X), 1),
+    "step_noise": (-X, (0.6 + 0.4 * sympy.tanh(10 * X)) ** 2),
+    "kink_noise": (-X, 0.1 + sympy.Abs(X)),
+}
+
+
+def _truth(key: str) -> Generator | None:
+    if key not in FORMULAS:
+        return None
+    drift, tensor = FORMULAS[key]
+    return Generator.from_sympy(("x",), [drift], [[tensor]])
+
+
+KINDS: tuple[Kind, ...] = tuple(kind._replace(truth=_truth(kind.key)) for kind in _OUTSIDE)
