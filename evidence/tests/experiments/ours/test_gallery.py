@@ -61,6 +61,14 @@ def test_data_come_again_from_their_seed_finite_and_of_their_shape(key: str) -> 
         assert kind.truth.dimension == first.dimension
 
 
+@pytest.mark.parametrize("key", keys_of("control"))
+def test_tensors_of_controls_have_noise_in_all_directions(key: str) -> None:
+    truth = KINDS[key].truth
+    assert truth is not None
+    points = np.random.default_rng(0).uniform(-1, 1, (50, truth.dimension))
+    assert np.linalg.eigvalsh(truth.diffusion(points)).min() > 0.05
+
+
 @pytest.mark.parametrize("key", ["white", "clock", "logistic", "spline", "control_ou"])
 def test_another_seed_gives_other_data(key: str) -> None:
     first, other = (KINDS[key].data(seed, FEW).states for seed in (3, 4))

@@ -85,7 +85,7 @@ CONTROLS: tuple[Kind, ...] = (
     _control(SYSTEMS["rotation"]),
     _control(SYSTEMS["oscillator"], ALONE),
     _control(SYSTEMS["cycle"], dt=0.1),
-    _control(process("pair", "correlated pair", (-X, -2 * Y), correlated(1, 0.6, 1)), dt=0.1),
+    _control(process("pair", "correlated pair", (-X, -2 * Y), correlated(1, 1, 0.6)), dt=0.1),
     _control(
         process(
             "gradient",
