@@ -125,6 +125,19 @@ def arena_result(case: Case, rng: np.random.Generator) -> Result:
     return dict(zip(keys, rng.uniform(0.01, 0.9, 4).tolist(), strict=True))
 
 
+def gallery_result(case: Case, rng: np.random.Generator) -> Result:
+    verdict = str(rng.choice(["identified", "partly identified", "not identified", "refused"]))
+    first = "" if verdict == "identified" else "observation noise"
+    figures = ("drift", "tensor", "drift_covered", "tensor_covered", "covered", "seconds")
+    return {
+        **dict(zip(figures, rng.uniform(0.1, 0.9, len(figures)).tolist(), strict=True)),
+        "verdict": verdict,
+        "first": first,
+        "limitations": [first] if first else [],
+        "handled": [],
+    }
+
+
 INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "fit": fit_result,
     "leverage": leverage_result,
@@ -139,6 +152,7 @@ INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "measured": found_result,
     "recordings": found_result,
     "arena": arena_result,
+    "gallery": gallery_result,
     "verdict": verdict_result,
 }
 

@@ -11,6 +11,7 @@ from wgsindy_evidence.experiments.ours import (
     arena,
     calibration,
     datasheets,
+    gallery,
     measured,
     observation_noise,
     recordings,
@@ -70,6 +71,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("arena", arena.arena_cases, arena.run_case, "arena"),
         Experiment("uneven", uneven.uneven_cases, uneven.run_case, "uneven"),
         Experiment("verdicts", verdicts.verdict_cases, verdicts.run_case, "verdicts"),
+        Experiment("gallery", gallery.gallery_cases, gallery.run_case, "gallery"),
         Experiment("errata", errata.errata_cases, errata.run_case, "errata"),
     )
 }

@@ -48,6 +48,7 @@ COMMANDS = {
     "arena": (("arena",), "The suite of FIM-SDE, made anew."),
     "uneven": (("uneven",), "Uneven steps beside even ones, of the same trajectories."),
     "verdicts": (("verdicts",), "False alarms of the verdict, and limits called by their names."),
+    "gallery": (("gallery",), "What is no diffusion must not be identified, and controls must."),
     "datasheets": (("datasheets",), "Lines from which the datasheets are made."),
     "errata": (("errata",), "What each slip of the authors' release does to a figure."),
 }

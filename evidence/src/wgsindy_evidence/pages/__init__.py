@@ -7,6 +7,7 @@ from wgsindy_evidence.pages import peers_measured, speed
 from wgsindy_evidence.pages.ours import (
     arena,
     calibration,
+    gallery,
     measured,
     recordings,
     steps,
@@ -50,6 +51,7 @@ PAGES: dict[str, Build] = {
     "arena": arena.build,
     "uneven": uneven.build,
     "verdicts": verdicts.build,
+    "gallery": gallery.build,
     "peers": rivals.build_peers,
     "peers-measured": peers_measured.build,
     "match": rivals.build_match,

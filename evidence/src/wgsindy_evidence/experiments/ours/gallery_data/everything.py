@@ -1,0 +1,29 @@
+"""Every kind by its key."""
+
+from __future__ import annotations
+
+from wgsindy_evidence.experiments.ours.gallery_data import (
+    changing,
+    controls,
+    maps,
+    memory,
+    noises,
+    outside,
+    spoilt,
+)
+from wgsindy_evidence.experiments.ours.gallery_data.kind import Kind, Role
+
+NULLS: tuple[Kind, ...] = (
+    *noises.KINDS,
+    *memory.KINDS,
+    *changing.KINDS,
+    *maps.KINDS,
+    *spoilt.KINDS,
+    *outside.KINDS,
+)
+KINDS: dict[str, Kind] = {kind.key: kind for kind in (*NULLS, *controls.HARD, *controls.CONTROLS)}
+
+
+def keys_of(role: Role) -> tuple[str, ...]:
+    """Keys of the kinds that play a role."""
+    return tuple(key for key, kind in KINDS.items() if kind.role == role)
