@@ -39,7 +39,7 @@ ELSEWHERE = 1.75  # standard deviations between the mean states of two halves
 LOW_NOISE_SHARE = 0.15  # of samples where a coordinate has almost no noise
 AT_EDGE = 0.02  # share of samples that sit on the smallest or the largest state exactly
 TYPICAL = 0.5  # share of samples that makes a property one of the data
-HEAVY_TAILS = 1.0  # excess kurtosis
+TAILS = 0.25  # excess kurtosis beyond what a simulation of the fitted process has
 WRONG_VARIANCE = 0.2  # of residuals, relative
 EXPLODED = 0.5  # sum of squared residuals over the sum of what the tensor says
 CLIPPED = 0.05  # share of samples at which the tensor had to be clipped
@@ -189,6 +189,7 @@ def degenerate(seen: Measurements) -> Iterator[Finding]:
 def near_singular(seen: Measurements) -> Iterator[Finding]:
     """Noise that is nearly confined to fewer directions than there are coordinates."""
     share = seen.residuals.singular / max(seen.residuals.samples, 1)
+    copies = seen.residuals.doubled > TYPICAL * seen.residuals.samples
     if share > TYPICAL:
         yield Finding(
             Limitation.NEAR_SINGULAR,
@@ -197,7 +198,7 @@ def near_singular(seen: Measurements) -> Iterator[Finding]:
             "combination of the coordinates has almost none.",
             "Small errors of the tensor become large in its inverse. Fit that combination as a "
             "coordinate of its own.",
-            handled=seen.fit.likelihood is not None,
+            handled=seen.fit.likelihood is not None and not copies,
         )
 
 
@@ -343,18 +344,32 @@ def hidden(seen: Measurements) -> Iterator[Finding]:
 
 
 def jumps(seen: Measurements) -> Iterator[Finding]:
-    """Tails that no Gaussian noise has."""
-    left = seen.residuals
-    errors = left.kurtosis / np.sqrt(24.0 / np.maximum(left.count, 1.0))
-    heavy = (left.kurtosis > HEAVY_TAILS) & (errors > STANDARD_ERRORS)
+    """Tails that neither Gaussian noise nor a long step has."""
+    kurtosis, count = seen.residuals.kurtosis, np.maximum(seen.residuals.count, 1.0)
+    odd = (np.abs(kurtosis) > TAILS) & (np.abs(kurtosis) > STANDARD_ERRORS * np.sqrt(24.0 / count))
+    if not odd.any():
+        return
+    beyond = kurtosis - seen.expected_kurtosis
+    odd &= (np.abs(beyond) > TAILS) & (np.abs(beyond) > STANDARD_ERRORS * np.sqrt(24.0 / count))
+    heavy, light = odd & (np.minimum(beyond, kurtosis) > 0), odd & (kurtosis < 0)
     if heavy.any():
-        worst = float(left.kurtosis[heavy].max())
+        worst = float(kurtosis[heavy].max())
         yield Finding(
             Limitation.JUMPS,
             seen.variances(heavy),
             f"residuals of {seen.named(heavy)} have heavier tails than Gaussian noise (excess "
-            f"kurtosis {worst:.2g}): jumps, outliers, or noise whose strength is not observed.",
+            f"kurtosis {worst:.2g}): jumps, outliers, an uneven clock, or noise whose strength is "
+            "not observed.",
             "Look at the largest increments. The tensor is a mean over calm and stormy times.",
+        )
+    if light.any():
+        yield Finding(
+            Limitation.BOUNDED,
+            seen.variances(light),
+            f"residuals of {seen.named(light)} have lighter tails than Gaussian noise (excess "
+            f"kurtosis {float(kurtosis[light].min()):.2g}): steps of a map, of a counter, or "
+            "clipped ones.",
+            "Look at the distribution of the increments: this is no diffusion at this step.",
         )
 
 

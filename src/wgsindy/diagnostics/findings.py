@@ -30,6 +30,7 @@ class Limitation(StrEnum):
     NOISE = "observation noise"
     JUMPS = "jumps or outliers"
     DISAGREEMENT = "trajectories disagree"
+    BOUNDED = "bounded steps"
     CHANGING = "changes with time"
     DELAYED = "dependence on the past"
     BURSTS = "noise that comes in bursts"

@@ -12,7 +12,7 @@ from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics.probes import Prober
-from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals
+from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals, standardised
 from wgsindy.errors import WgsindyError
 from wgsindy.estimate.fit import fit_likelihood
 from wgsindy.estimate.held_out import log_likelihood
@@ -22,6 +22,7 @@ from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
+from wgsindy.model.simulate import EulerMaruyama
 from wgsindy.passes.engine import PassPair, SumPass, merged_by, reduce
 from wgsindy.passes.segments import segments_of
 from wgsindy.passes.summary import DataSummary
@@ -30,6 +31,7 @@ from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
 WORST_COVERED = 0.05  # share of the samples
 MOST_POINTS = 2000  # of the data at which fields are compared
 MOST_STEPS, SEGMENT = 25_000, 250  # of which the kind of step is judged
+SIMULATED, SUBSTEPS = 4, 20  # steps from each of these points, and their own steps
 SHORTEST = 0.01  # |J| dt: below, a chain and a process are the same
 
 
@@ -162,6 +164,29 @@ class Measurements:
         increments = self.summary.variation * self.summary.frame.scale**2
         fitted = tensor.fluctuation(self.generator.diffusion(self.points)).mean(axis=0)
         return np.where(fitted > 0, np.minimum(fitted, increments), increments)
+
+    @cached_property
+    def expected_kurtosis(self) -> FloatArray:
+        """Excess kurtosis ``(d,)`` of residuals if the fit is right: steps simulated from the data.
+
+        That of a long step of a bent process is not zero, though its noise is Gaussian.
+        """
+        d, sensor = self.data.dimension, self._predictor.observation_noise
+        if self.is_chain:
+            return np.zeros(d)
+        rng = np.random.default_rng(0)
+        start = np.repeat(self.points, SIMULATED, axis=0)
+        dt = np.full(len(start), self.data.mean_dt)
+        with np.errstate(all="ignore"):
+            ends = EulerMaruyama(substeps=SUBSTEPS)(self.generator, start, dt[0], 1, rng)
+        factor = tensor.cholesky(tensor.symmetric(sensor[None], d))[0]
+        seen = ends + rng.standard_normal(ends.shape) @ factor.T
+        seen, alone = seen[np.isfinite(seen).all(axis=(1, 2))], np.arange(len(start))
+        dt, alone = dt[: len(seen)], alone[: len(seen)]
+        chunk = Chunk(seen[:, 0], seen[:, 1] - seen[:, 0], dt, alone)
+        z = standardised(self._predictor(chunk), dt, self.noise_level)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.nanmean(z**4, axis=0) / np.nanmean(z**2, axis=0) ** 2 - 3.0)
 
     @cached_property
     def observation_noise(self) -> FloatArray:

@@ -12,6 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probes import LAGS
@@ -120,8 +121,8 @@ def changing(seen: Measurements) -> Iterator[Finding]:
     drifting = (drift.errors.max(axis=1) > needed) & (share > MISFIT) & ~seen.noiseless
     louder = (noise.errors > needed) & (size > UNEVEN) & ~seen.noiseless
     if (drifting | louder).any():
-        faults = [f"its drift by {share[drifting].max(initial=0.0):.0%} of its size"] * bool(drifting.any())
-        faults += [f"its noise by {size[louder].max(initial=0.0):.0%}"] * bool(louder.any())
+        faults = [f"its drift by {share[p]:.0%} of its size" for p in _largest(share, drifting)]
+        faults += [f"its noise by {size[p]:.0%}" for p in _largest(size, louder)]
         yield Finding(
             Limitation.CHANGING,
             (*seen.drifts(drifting), *seen.variances(louder)),
@@ -130,6 +131,11 @@ def changing(seen: Measurements) -> Iterator[Finding]:
             "Fit stretches of time on their own and compare them, or take what drives the change "
             "as a coordinate.",
         )
+
+
+def _largest(sizes: FloatArray, chosen: BoolArray) -> list[int]:
+    """Which of the ``chosen (d,)`` has the largest of ``sizes (d,)``, if there are any."""
+    return [int(np.argmax(np.where(chosen, sizes, -np.inf)))] if chosen.any() else []
 
 
 def delayed(seen: Measurements) -> Iterator[Finding]:

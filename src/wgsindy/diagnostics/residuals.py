@@ -27,6 +27,7 @@ SHORT_MEMORY = 1.3  # ratio of variances of sums over 64 and 16 steps; of a last
 CHUNK = 8192  # long against a block: those that two chunks share are left out
 LOW_NOISE = 0.05  # share of the mean noise below which a sample sits where noise vanishes
 NEARLY_SINGULAR = 0.1  # smallest eigenvalue of the correlations; |rho| > 0.9 of two coordinates
+DOUBLED = 0.01  # the same of columns that are copies of each other, but for little
 LONG_STEP = 0.1  # share of the way back to rest that one step covers
 
 
@@ -60,6 +61,7 @@ class Residuals:
     low_noise: FloatArray  # (d,) samples where the coordinate has almost none
     at_edge: FloatArray  # (2, d) samples at the smallest and at the largest state
     singular: int  # samples where noise is nearly confined to fewer directions
+    doubled: int  # samples where it is so to within a percent, as that of copies
     long_steps: int
     paired: FloatArray  # (2, 2, d) over one step and over two: b dX / v, and b^2 dt / v
     explained: FloatArray  # (R, d) b dX / v of each trajectory
@@ -194,6 +196,7 @@ class ResidualPass(SumPass[Residuals]):
             low_noise=np.zeros(d),
             at_edge=np.zeros((2, d)),
             singular=0,
+            doubled=0,
             long_steps=0,
             paired=np.zeros((2, 2, d)),
             explained=np.zeros((r, d)),
@@ -251,7 +254,9 @@ class ResidualPass(SumPass[Residuals]):
         total.at_edge += np.count_nonzero(seen.states == edges[:, None], axis=1)
         positive = (np.einsum("npp->np", field) > 0).all(axis=1)
         correlation = tensor.correlation(field[positive])
-        total.singular += int(np.count_nonzero(_smallest(correlation) < NEARLY_SINGULAR))
+        smallest = _smallest(correlation)
+        total.singular += int(np.count_nonzero(smallest < NEARLY_SINGULAR))
+        total.doubled += int(np.count_nonzero(smallest < DOUBLED))
         spread = self.summary.region.scale
         square = np.einsum("npq,q,p->n", jacobian**2, spread**2, spread**-2.0, optimize=True)
         rate = np.sqrt(square / len(spread))

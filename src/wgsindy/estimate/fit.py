@@ -219,7 +219,7 @@ def grow_library(
     >>> grow_library(data).name
     'poly3'
     """
-    grown = Grown(library(START), START)
+    grown, last = Grown(library(START), START), None
     if summary is None:
         data, summary = screened_summary(data, standardise=True, engine=engine)
     for _ in range(MOST_ROUNDS):
@@ -230,11 +230,14 @@ def grow_library(
                 data, grown.library, SHARP, summary, name=grown.name, engine=engine
             )
         except WgsindyError:
-            break  # whoever fits with this library gets the sentence
+            # The last that could be fitted, whose verdict says what the data would prefer; if there
+            # is none, whoever fits with this library gets the sentence.
+            return last or grown
         rivals = rival_libraries(fit)
         preferred = [r for r in rivals if r.is_preferred and _is_affordable(r.library, data)]
+        last = grown._replace(fit=replace(fit, rivals=tuple(rivals)))
         if not preferred:
-            return grown._replace(fit=replace(fit, rivals=tuple(rivals)))
+            return last
         grown = _larger(grown, preferred[0], data.names)
     return grown
 

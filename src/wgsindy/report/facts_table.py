@@ -10,16 +10,16 @@ from wgsindy.diagnostics import Diagnostics
 from wgsindy.diagnostics.checks import (
     CLIPPED,
     ELSEWHERE,
-    HEAVY_TAILS,
     LARGE_ERROR,
-    LEAST_SIGNAL,
     LOW_NOISE_SHARE,
     MEMORY,
     NOISE_CORRELATION,
     REPEATED,
+    TAILS,
     TYPICAL,
     WRONG_VARIANCE,
 )
+from wgsindy.diagnostics.probe_checks import LEAST_SIGNAL
 from wgsindy.estimate.rival_libraries import PREFERRED
 from wgsindy.model.display.numbers import in_full, rounded, typographic
 from wgsindy.passes.summary import OUTLIER_RATIO
@@ -102,7 +102,7 @@ PER_COORDINATE = (
         "excess_kurtosis",
         "Excess kurtosis of the residuals",
         "Heavy tails: jumps, outliers, or noise of hidden strength.",
-        high=HEAVY_TAILS,
+        high=TAILS,
     ),
     Quantity(
         "lag_one",

@@ -127,7 +127,7 @@ def with_variance_floor(model: WorkingModel) -> WorkingModel:
 def _equations(model: WorkingModel, run: Runner) -> tuple[Sums, NormalEquations]:
     sums = run(NormalPass(model))
     if not np.isfinite(sums.residual).all():
-        raise _run_away()
+        raise run_away()
     return sums, NormalEquations.of(sums, model.basis.from_physical)
 
 
@@ -191,11 +191,12 @@ def with_drift(model: WorkingModel, drift: FloatArray) -> WorkingModel:
         If the passes run away instead of settling.
     """
     if not np.isfinite(drift).all():
-        raise _run_away()
+        raise run_away()
     return replace(model, drift=drift @ model.basis.from_physical)
 
 
-def _run_away() -> DataError:
+def run_away() -> DataError:
+    """What to say of passes that do not settle."""
     return DataError(
         "the fit runs away: with this library, weights and residuals drive each other out of "
         "range. Use a smaller library, or recipe='paper'."

@@ -33,6 +33,7 @@ from wgsindy.estimate.likelihood.reweighting import (
     chunk_size,
     first_drift,
     iterate,
+    run_away,
     with_drift,
     with_tensor,
     with_variance_floor,
@@ -144,6 +145,8 @@ def _estimate(
             scores = run(slopes)
         else:
             scores, lean = run(PassPair(slopes, LeanPass(final)))
+    if lean is not None and not np.isfinite(lean.cross).all():
+        raise run_away()
     refit = ErrorBars(equations, final, drift, entries, scores, lean, doubt, run.data.mean_dt)
     uncertainty = refit.uncertainty()
     formula = uncertainty.drift

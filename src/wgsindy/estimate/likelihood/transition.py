@@ -326,6 +326,7 @@ class _Curve(NamedTuple):
     def of(cls, terms: Basis, where: FloatArray, dynamics: Dynamics, edge: FloatArray) -> _Curve:
         """Evaluate at ``where (n, d)``; see :meth:`Dynamics.fields` for the range of the data."""
         low, high, units = dynamics.place.low, dynamics.place.high, dynamics.units
+        where = np.where(np.isnan(where), low, where)  # a path that ran away, as its mean tells
         margin = np.minimum((edge * units[:, None]).T, (high - low) / 2)
         inner = np.clip(where, low + margin, high - margin)
         return cls(
