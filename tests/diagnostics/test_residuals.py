@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.stats import chi2, norm
 from wgsindy import Generator, Trajectories
 from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics import Measurements
+from wgsindy.diagnostics.probes import Prober
 from wgsindy.diagnostics.residuals import (
     BLOCKS,
     FEWEST_BLOCKS,
@@ -79,11 +80,23 @@ def pass_over(
     if observation_noise is not None:
         entries = tensor_cone.entries_of(np.diag(observation_noise)[None])[0].tolist()
         generator = replace(generator, info={OBSERVATION_NOISE: entries})
-    return ResidualPass(Predictor.of(generator, summary), summary, len(data), level)
+    prober = Prober.of(data, summary)
+    return ResidualPass(Predictor.of(generator, summary), summary, len(data), level, prober)
 
 
 def sums(step: ResidualPass, data: Trajectories, size: int = 10**6, threads: int = 1) -> Residuals:
     return reduce(step, data, engine=Threads(threads), chunk_size=size)
+
+
+def assert_same(one: Any, other: Any, without: set[str], *, rtol: float, prefix: str = "") -> None:
+    """Compare two sets of sums field by field."""
+    for item in fields(one):
+        name = prefix + item.name
+        left, right = getattr(one, item.name), getattr(other, item.name)
+        if is_dataclass(left):
+            assert_same(left, right, without, rtol=rtol, prefix=f"{name}.")
+        elif name not in without:
+            np.testing.assert_allclose(left, right, rtol=rtol, atol=1e-9, err_msg=name)
 
 
 class ByHand:
@@ -188,7 +201,7 @@ def test_blocks_never_join_trajectories(both: tuple[Residuals, ByHand]) -> None:
     found, hand = both
     for b, length in enumerate(BLOCKS):
         blocks = hand.blocks(length)
-        assert blocks
+        assert blocks or length > 64
         squares = sum(np.nansum(block, axis=0) ** 2 / length for block in blocks)
         counts = sum((~np.isnan(block)).sum(axis=0) / length for block in blocks)
         np.testing.assert_allclose(found.block_counts[b], counts, rtol=1e-12)
@@ -208,7 +221,8 @@ def test_memory_is_the_clearest_excess_of_blocks_that_are_many(
             if count >= FEWEST_BLOCKS:
                 variance = sum(np.nansum(block[:, p]) ** 2 / length for block in blocks) / count
                 ratio = variance / found.variance[p] - 1
-                tried.append((ratio * math.sqrt(count / 2), ratio))
+                spread = 2 / (9 * count)  # Wilson and Hilferty
+                tried.append((((1 + ratio) ** (1 / 3) - 1 + spread) / math.sqrt(spread), ratio))
         assert len(tried) >= 1
         assert (errors[p], excess[p]) == pytest.approx(max(tried), rel=1e-9)
 
@@ -287,18 +301,14 @@ def test_threads_and_chunks_change_nothing_but_what_two_chunks_share(d: int) -> 
     whole, size = sums(step, data), 25
     chunked = sums(step, data, size)
     lost = {"pairs", "lagged", "lagged_squares", "block_counts", "block_squares", "paired"}
-    for item in fields(Residuals):
-        one, other = getattr(whole, item.name), getattr(chunked, item.name)
-        if item.name not in lost:
-            np.testing.assert_allclose(one, other, rtol=1e-9, err_msg=item.name)
+    lost |= {"probes.lagged", "probes.bursts", "probes.lag_count"}
+    assert_same(whole, chunked, lost, rtol=1e-9)
     borders = -(-(len(data.states) - 1) // size) - 1
     assert 0 < whole.pairs.max() - chunked.pairs.max() <= borders
-    assert (whole.block_counts - chunked.block_counts > 0)[2:].all()  # those as long as a chunk
+    # Those as long as a chunk; longer ones than a trajectory there are none.
+    assert (whole.block_counts - chunked.block_counts > 0)[2 : BLOCKS.index(128)].all()
     for threads in (2, 3):
-        threaded = sums(step, data, size, threads)
-        for item in fields(Residuals):
-            one, other = getattr(chunked, item.name), getattr(threaded, item.name)
-            np.testing.assert_allclose(one, other, rtol=1e-9, err_msg=item.name)
+        assert_same(chunked, sums(step, data, size, threads), set(), rtol=1e-9)
 
 
 def test_observation_noise_is_part_of_the_variance_of_a_step() -> None:
@@ -378,14 +388,15 @@ def test_units_of_a_coordinate_change_nothing() -> None:
         [[sympy.Float(units[0] ** 2), 0], [0, sympy.Float(units[1] ** 2)]],
     )
     assert other.shift == pytest.approx(one.shift, rel=1e-6)
-    for item in fields(Residuals):
-        if item.name not in ("leftover", "allotted"):
-            np.testing.assert_allclose(
-                getattr(one.residuals, item.name),
-                getattr(other.residuals, item.name),
-                rtol=1e-6,
-                err_msg=item.name,
-            )
+    have_units = {"leftover", "allotted"}
+    have_units |= {f"probes.{name}" for name in ("parts", "trajectories", "missed", "spread")}
+    assert_same(one.residuals, other.residuals, have_units, rtol=1e-6)
+    for question in ("times", "kinds"):
+        found = [getattr(some.residuals.probes, question)().errors for some in (one, other)]
+        np.testing.assert_allclose(*found, rtol=1e-6)
+    np.testing.assert_allclose(
+        one.residuals.probes.predicted, other.residuals.probes.predicted, rtol=1e-6
+    )
 
 
 @pytest.mark.statistical

@@ -183,14 +183,15 @@ def disagreement(seen: Measurements) -> Iterator[Finding]:
     """Trajectories of several kinds, or one that says something else."""
     if len(seen.data) < FEWEST_TRAJECTORIES:
         return
-    yield from _kinds(seen)
     left = seen.residuals
     variance, errors = left.odd_noise
     known = left.signal > LEAST_SIGNAL
     drift = np.abs(np.nan_to_num(left.odd_drift)) * known
     noise = np.abs(np.nan_to_num(errors)) * (np.abs(variance - 1.0) > ODD_NOISE)
     worst = [int(np.argmax(values.max(axis=1))) for values in (drift, noise)]
-    if drift.max() > STANDARD_ERRORS or noise.max() > STANDARD_ERRORS:
+    if max(drift.max(), noise.max()) <= STANDARD_ERRORS:
+        yield from _kinds(seen)
+    else:
         number = worst[0] if drift.max() > noise.max() else worst[1]
         change = float(np.nanmax(np.abs(left.holdout[number][known]), initial=0.0))
         there = variance[number][noise[number] > 0]  # where it is odd, and that is more than chance

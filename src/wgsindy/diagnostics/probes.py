@@ -117,7 +117,7 @@ def beyond_chance(squares: FloatArray, freedom: IntArray | FloatArray) -> Deviat
     known = np.maximum(freedom, 1.0)
     spread = 2.0 / (9.0 * known)
     errors = (np.cbrt(squares / known) - (1.0 - spread)) / np.sqrt(spread)
-    none = (freedom <= 0) | ~np.isfinite(squares)
+    none = freedom <= 0
     return Deviation(np.where(none, 0.0, errors), np.where(none, 0.0, squares - freedom))
 
 

@@ -122,6 +122,7 @@ class Residuals:
             excess = self.block_squares / self.block_counts / self.variance - 1.0
         excess = np.where(enough | np.isnan(self.variance), excess, 0.0)
         errors = beyond_chance((1.0 + excess) * self.block_counts, self.block_counts).errors
+        errors = np.where(np.isnan(excess), np.nan, errors)
         clearest = np.argmax(np.where(enough, errors, -np.inf), axis=0)
         place = (clearest, np.arange(errors.shape[1]))
         return excess[place], errors[place]
