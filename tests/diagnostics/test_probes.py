@@ -23,11 +23,16 @@ Check = Callable[[Measurements], Iterator[Finding]]
 
 
 def relaxation(
-    seed: int, rate: float = 1.0, trajectories: int = 8, steps: int = 1500
+    seed: int,
+    rate: float = 1.0,
+    trajectories: int = 8,
+    steps: int = 1500,
+    start: FloatArray | None = None,
 ) -> FloatArray:
-    """Exact samples ``(R, n, 1)`` of dx = -rate x dt + dW."""
+    """Exact samples ``(R, n, 1)`` of dx = -rate x dt + dW, settled or from ``start (R, 1)``."""
     rng, kept = np.random.default_rng(seed), np.exp(-rate * DT)
-    start = rng.standard_normal((trajectories, 1)) / np.sqrt(2 * rate)
+    if start is None:
+        start = rng.standard_normal((trajectories, 1)) / np.sqrt(2 * rate)
     shocks = np.sqrt((1 - kept**2) / (2 * rate)) * rng.standard_normal((trajectories, steps))
     path = lfilter([1.0], [1.0, -kept], np.concatenate([start, shocks], axis=1), axis=1)
     return np.asarray(path)[:, :, None]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
