@@ -16,7 +16,7 @@ from measured import measured
 
 from wgsindy import Generator, Trajectories, WGSINDy
 from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import Diagnostics, Measurements, checks, diagnose
+from wgsindy.diagnostics import Diagnostics, Measurements, checks, diagnose, probe_checks
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.verdict import _verdict
 from wgsindy.errors import WgsindyWarning
@@ -118,7 +118,7 @@ ALL: tuple[Check, ...] = (
     checks.missing_terms,
     checks.hidden,
     checks.jumps,
-    checks.disagreement,
+    probe_checks.disagreement,
     checks.low_signal,
 )
 
@@ -614,7 +614,7 @@ def test_a_trajectory_in_other_units_of_time_does_not_fit() -> None:
     paths = list(plain_paths())
     fast = paths_of(pull, ROUND, seed=5, steps=6000)[0][::4]
     est = fitted(trajectories([*paths[:5], fast, *paths[5:7]]))
-    found = only(checks.disagreement, measured(est))
+    found = only(probe_checks.disagreement, measured(est))
     assert (found.limitation, found.fields) == (Limitation.DISAGREEMENT, ())
     assert found.sentence.startswith("trajectory 5 (of 8, counted from 0)")
     drift = number(r"increments are ([0-9.]+) standard errors", found.sentence)
@@ -625,7 +625,7 @@ def test_a_trajectory_in_other_units_of_time_does_not_fit() -> None:
 def test_a_trajectory_with_twice_the_noise_does_not_fit() -> None:
     paths = list(plain_paths())
     loud = paths_of(pull, constant((1.42, 0.0), (0.0, 0.7)), seed=5)[0]
-    found = only(checks.disagreement, measured(fitted(trajectories([loud, *paths[1:]]))))
+    found = only(probe_checks.disagreement, measured(fitted(trajectories([loud, *paths[1:]]))))
     assert found.sentence.startswith("trajectory 0 ")
     # Twice the noise in one of eight trajectories, of a tensor that is 9/8 of the right one.
     ratio = number(r"residuals vary ([0-9.]+) times", found.sentence)
@@ -635,14 +635,14 @@ def test_a_trajectory_with_twice_the_noise_does_not_fit() -> None:
 def test_two_trajectories_do_not_say_which_one_is_odd() -> None:
     loud = paths_of(pull, constant((2.0, 0.0), (0.0, 0.7)), seed=5)[0]
     three = [loud, *plain_paths()[1:3]]
-    assert list(checks.disagreement(measured(fitted(trajectories(three[:2]))))) == []
-    assert len(list(checks.disagreement(measured(fitted(trajectories(three)))))) == 1
+    assert list(probe_checks.disagreement(measured(fitted(trajectories(three[:2]))))) == []
+    assert len(list(probe_checks.disagreement(measured(fitted(trajectories(three)))))) == 1
 
 
 def test_many_short_trajectories_agree() -> None:
     # 2,400 trajectories of 5 steps: by standard errors of a mean of squares, dozens stand out.
     paths = [path[n : n + 6] for path in plain_paths() for n in range(0, 1500, 5)]
-    assert list(checks.disagreement(measured(fitted(trajectories(paths))))) == []
+    assert list(probe_checks.disagreement(measured(fitted(trajectories(paths))))) == []
 
 
 # Low signal.
@@ -833,7 +833,7 @@ def test_facts_are_shares_and_plain_numbers() -> None:
 
 def test_holdout_is_of_components_that_stand_out() -> None:
     walk = fitted(trajectories(paths_of(lambda x: 0 * x, ROUND, steps=500)))
-    assert (measured(walk).residuals.signal < checks.LEAST_SIGNAL).all()
+    assert (measured(walk).residuals.signal < probe_checks.LEAST_SIGNAL).all()
     assert walk.diagnostics_.holdout == 0.0
 
 

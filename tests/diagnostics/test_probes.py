@@ -68,10 +68,11 @@ def test_nothing_is_said_of_a_plain_process(seed: int) -> None:
 
 
 def test_sums_over_groups_are_those_by_hand() -> None:
-    seen = seen_of(relaxation(7, trajectories=3, steps=700))
+    paths = relaxation(7, trajectories=3, steps=700)
+    seen = seen_of(paths)
     found = seen.residuals.probes
     z, x, part, owner = [], [], [], []
-    for r, path in enumerate(seen.data):
+    for r, path in enumerate(paths):
         chunk = Trajectories([path], DT).chunks(10**6)
         whole = next(iter(chunk))
         step = seen._predictor(whole)

@@ -393,8 +393,8 @@ def test_units_of_a_coordinate_change_nothing() -> None:
     have_units |= {f"probes.{name}" for name in ("parts", "trajectories", "missed", "spread")}
     assert_same(one.residuals, other.residuals, have_units, rtol=1e-6)
     for question in ("times", "kinds"):
-        found = [getattr(some.residuals.probes, question)().errors for some in (one, other)]
-        np.testing.assert_allclose(*found, rtol=1e-6)
+        left, right = (getattr(some.residuals.probes, question)() for some in (one, other))
+        np.testing.assert_allclose(left.errors, right.errors, rtol=1e-6)
     np.testing.assert_allclose(
         one.residuals.probes.predicted, other.residuals.probes.predicted, rtol=1e-6
     )
