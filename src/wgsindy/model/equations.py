@@ -27,7 +27,7 @@ class Coefficient(NamedTuple):
     target: str  # the field: b1, a12
     term: str  # as a formula in the state names
     value: float
-    std_error: float  # given the selected terms
+    std_error: float  # with the other terms left open
     low: float  # ends of the 95 % interval
     high: float
     inclusion: float  # probability that the term belongs to the field

@@ -245,8 +245,8 @@ class Generator:
     def coefficients(self) -> tuple[Coefficient, ...]:
         """Every selected term of every field, in the physical states.
 
-        Standard errors and 95 % intervals are given the selected terms; ``inclusion`` says how
-        sure the selection is.
+        Standard errors and 95 % intervals leave the choice of the other terms open; ``inclusion``
+        says how sure the term itself is.
         """
         return self._formulas.coefficients()
 
