@@ -177,8 +177,11 @@ class Measurements:
         rng = np.random.default_rng(0)
         start = np.repeat(self.points, SIMULATED, axis=0)
         dt = np.full(len(start), self.data.mean_dt)
+        # Roots and logarithms end somewhere; where the data are they exist.
+        low, high = (tuple(side.tolist()) for side in (self.summary.low, self.summary.high))
+        edges = (None, None) if self.generator.basis.is_closed else (low, high)
         with np.errstate(all="ignore"):
-            ends = EulerMaruyama(substeps=SUBSTEPS)(self.generator, start, dt[0], 1, rng)
+            ends = EulerMaruyama(*edges, substeps=SUBSTEPS)(self.generator, start, dt[0], 1, rng)
         factor = tensor.cholesky(tensor.symmetric(sensor[None], d))[0]
         seen = ends + rng.standard_normal(ends.shape) @ factor.T
         seen, alone = seen[np.isfinite(seen).all(axis=(1, 2))], np.arange(len(start))
