@@ -179,9 +179,9 @@ class Measurements:
         dt = np.full(len(start), self.data.mean_dt)
         # Roots and logarithms end somewhere; where the data are they exist.
         low, high = (tuple(side.tolist()) for side in (self.summary.low, self.summary.high))
-        edges = (None, None) if self.generator.basis.is_closed else (low, high)
+        lower, upper = (None, None) if self.generator.basis.is_closed else (low, high)
         with np.errstate(all="ignore"):
-            ends = EulerMaruyama(*edges, substeps=SUBSTEPS)(self.generator, start, dt[0], 1, rng)
+            ends = EulerMaruyama(lower, upper, SUBSTEPS)(self.generator, start, dt[0], 1, rng)
         factor = tensor.cholesky(tensor.symmetric(sensor[None], d))[0]
         seen = ends + rng.standard_normal(ends.shape) @ factor.T
         seen, alone = seen[np.isfinite(seen).all(axis=(1, 2))], np.arange(len(start))
