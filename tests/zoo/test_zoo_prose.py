@@ -60,6 +60,13 @@ def test_every_limitation_is_some_systems() -> None:
         Limitation.INTERPOLATED,
         Limitation.ROUNDED,
         Limitation.SMOOTHED,
+        Limitation.CHANGING,
+        Limitation.DELAYED,
+        Limitation.BURSTS,
+        Limitation.INDEPENDENT,
+        Limitation.CLOCK,
+        Limitation.DETERMINISTIC,
+        Limitation.BOUNDED,
     }
     assert {zoo.get(name).limitation for name in ALL} == set(Limitation) - of_recordings
 
