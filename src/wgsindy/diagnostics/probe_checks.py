@@ -162,7 +162,7 @@ def delayed(seen: Measurements) -> Iterator[Finding]:
 def bursts(seen: Measurements) -> Iterator[Finding]:
     """Noise that is loud and quiet by turns, and not by the state."""
     probes = seen.residuals.probes
-    found = probes.burstiness
+    found = probes.burstiness(seen.residuals.kurtosis)
     errors = found * np.sqrt(probes.lag_count)[:, None]
     clear = (errors > chance(found.size) + NEARLY_WHITE) & (found > BURSTY)
     if clear.any():

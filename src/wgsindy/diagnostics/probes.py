@@ -68,10 +68,13 @@ class Probes:
         """Of residuals with those so many steps ago, ``(L, d, d)``: now, then."""
         return self.lagged / np.maximum(self.lag_count, 1)[:, None, None]
 
-    @property
-    def burstiness(self) -> FloatArray:
-        """Correlation of squared residuals with those so many steps ago, ``(L, d)``."""
-        return self.bursts / np.maximum(self.lag_count, 1)[:, None] / 2  # z^2 has variance 2
+    def burstiness(self, kurtosis: FloatArray) -> FloatArray:
+        """Correlation of squared residuals with those so many steps ago, ``(L, d)``.
+
+        Squares of residuals have variance 2 and their excess ``kurtosis (d,)`` on top.
+        """
+        variance = 2 + np.maximum(np.nan_to_num(kurtosis), 0.0)
+        return np.asarray(self.bursts / np.maximum(self.lag_count, 1)[:, None] / variance)
 
     @property
     def predicted(self) -> FloatArray:
