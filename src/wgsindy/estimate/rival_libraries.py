@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.errors import LibraryError
+from wgsindy.errors import DataError, LibraryError
 from wgsindy.estimate.likelihood.evidence import Problem, search
 from wgsindy.estimate.likelihood.noisy_samples import filtered
 from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, NormalPass
@@ -95,7 +95,7 @@ class Comparison:
             larger = library([*self.basis.terms, *terms])
             try:
                 log_evidence, chosen = self._preference(self._bound(larger))
-            except LibraryError:
+            except (LibraryError, DataError):
                 yield None
             else:
                 yield RivalLibrary(name, larger, log_evidence, chosen, name.startswith(DEGREE))
@@ -161,7 +161,7 @@ class Comparison:
         union = library([term for one in libraries for term in one.bind(names).terms])
         try:
             return _Joint(union.bind(names).terms, self._equations(self._bound(union)))
-        except LibraryError:
+        except (LibraryError, DataError):
             return None
 
     def _work(self, larger: Basis) -> Basis:

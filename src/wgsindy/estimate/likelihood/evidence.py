@@ -15,6 +15,7 @@ from functools import cache
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.errors import DataError
 
 EXHAUSTIVE_LIMIT = 16
 QUICK_LIMIT = 10  # up to here trying every support is faster than climbing
@@ -26,6 +27,14 @@ WEIGHTLESS = 30.0  # and below which nobody could tell that it was left out: e^-
 SMALLEST_EIGENVALUE = 1e-15
 
 Penalty = Callable[[FloatArray], FloatArray]
+
+
+def run_away() -> DataError:
+    """What to say of passes that do not settle."""
+    return DataError(
+        "the fit runs away: with this library, weights and residuals drive each other out of "
+        "range. Use a smaller library, or recipe='paper'."
+    )
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,8 @@ class Root:
 
         ``change (K, K)`` expresses the wanted terms by the working ones: theta = change @ working.
         """
+        if not np.isfinite(gram).all():
+            raise run_away()
         scale = 1.0 / np.sqrt(np.diag(gram))
         values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
         values = np.sqrt(np.maximum(values, SMALLEST_EIGENVALUE * values[-1]))

@@ -16,6 +16,7 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.chunk import Chunk
+from wgsindy.estimate.likelihood.evidence import run_away
 from wgsindy.estimate.likelihood.filter import block_labels, whole_blocks
 from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.working_model import WorkingModel
@@ -137,6 +138,8 @@ def detect_noise(
 
 def _seen(lag: ResidualLag) -> tuple[FloatArray, FloatArray]:
     """Covariance ``(d, d)`` of the noise as residuals show it; errors ``(d,)`` of the diagonal."""
+    if not (np.isfinite(lag.products).all() and np.isfinite(lag.gram).all()):
+        raise run_away()
     flow = lag.flow / lag.pairs
     fitted = np.einsum("pk,kp->p", lag.leaning, np.linalg.lstsq(lag.gram, lag.leaning.T)[0])
     # What the drift has not taken over; steps that forget everything show no noise at all.

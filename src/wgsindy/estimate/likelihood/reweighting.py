@@ -10,8 +10,7 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.dataset import Dataset
-from wgsindy.errors import DataError
-from wgsindy.estimate.likelihood.evidence import Posterior
+from wgsindy.estimate.likelihood.evidence import Posterior, run_away
 from wgsindy.estimate.likelihood.normal_equations import (
     EXTRA_VARIANCES,
     LeakPass,
@@ -193,14 +192,6 @@ def with_drift(model: WorkingModel, drift: FloatArray) -> WorkingModel:
     if not np.isfinite(drift).all():
         raise run_away()
     return replace(model, drift=drift @ model.basis.from_physical)
-
-
-def run_away() -> DataError:
-    """What to say of passes that do not settle."""
-    return DataError(
-        "the fit runs away: with this library, weights and residuals drive each other out of "
-        "range. Use a smaller library, or recipe='paper'."
-    )
 
 
 def with_tensor(

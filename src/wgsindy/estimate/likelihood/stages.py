@@ -16,6 +16,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray, frozen
 from wgsindy.data.dataset import Dataset
 from wgsindy.estimate.likelihood.error_bars import ErrorBars
+from wgsindy.estimate.likelihood.evidence import run_away
 from wgsindy.estimate.likelihood.noise_detection import Doubt, Noise, detect_noise
 from wgsindy.estimate.likelihood.noisy_samples import (
     STRONG_NOISE,
@@ -33,7 +34,6 @@ from wgsindy.estimate.likelihood.reweighting import (
     chunk_size,
     first_drift,
     iterate,
-    run_away,
     with_drift,
     with_tensor,
     with_variance_floor,
