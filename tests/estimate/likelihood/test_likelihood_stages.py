@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import RepeatedSamplesWarning
 from wgsindy.estimate.likelihood import reweighting, transition
 from wgsindy.estimate.likelihood import stages as sharp
+from wgsindy.estimate.likelihood.error_bars import OPEN_SHARE
 from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, recover_by_likelihood
 from wgsindy.estimate.likelihood.term_selection import REACH, Extrapolation
 from wgsindy.estimator import WGSINDy
@@ -630,9 +632,15 @@ def test_the_spread_of_the_drift_leaves_open_whether_its_term_is_there() -> None
         if value == 0 or w > 0.95:
             continue
         unsure += 1
-        # A coefficient that is (value, variance) with probability w and exactly zero otherwise.
-        assert found.drift_coefficients[0, 0] == pytest.approx(w * value)
-        expected = w * bars.drift_covariance[0, 0, 0, 0] + w * (1 - w) * value**2
+        # A coefficient that is (value, variance) with probability w and exactly zero otherwise; in
+        # error bars, which leave more open, its term costs less.
+        mean = w * value
+        assert found.drift_coefficients[0, 0] == pytest.approx(mean)
+        cost = 0.5 * NormalDist().inv_cdf(SHARP.false_alarm / 2) ** 2
+        odds = w / (1 - w) * np.exp((1 - OPEN_SHARE) * cost)
+        there = odds / (1 + odds)
+        expected = there * (bars.drift_covariance[0, 0, 0, 0] + (value - mean) ** 2)
+        expected += (1 - there) * mean**2
         assert bars.drift_spread[0, 0, 0] == pytest.approx(expected)
     assert unsure > 3
 
