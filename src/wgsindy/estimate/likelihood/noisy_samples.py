@@ -19,7 +19,7 @@ from wgsindy.estimate.likelihood.working_model import WorkingModel, blank_noisel
 from wgsindy.model import tensor
 
 STRONG_NOISE = 0.1  # share of the variance of increments at which no fit without it is tried
-LEAST_TENSOR = 0.1  # share of the variance of increments that is left to the tensor, at least
+LEAST_TENSOR = 0.1  # share of the variance of increments that is left to the tensor at the start
 MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 MOST_ROUNDS = 12
 MOST_HALVINGS = 3
@@ -29,7 +29,8 @@ BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache,
 # A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
 # are still so many times longer than what a filter remembers that little is lost at their starts.
 MANY_BLOCKS, SHORTEST_BLOCK, REMEMBERED = 256, 32, 16
-SMALL_TENSOR = 0.1  # quantile, over states, of the tensor that says what a filter remembers
+# Quantile, over states, of the tensor that says what a filter remembers, and the least it may be.
+SMALL_TENSOR, SMALLEST = 0.02, 0.02
 
 
 class Filtered(NamedTuple):
@@ -140,7 +141,7 @@ def block_length(model: WorkingModel, data: Dataset) -> int:
     """
     own = [tensor.entry_number(p, p) for p in range(len(model.units))]
     seen = model.entries[own] @ model.basis.values(model.place.probe).T
-    small = np.maximum(np.quantile(seen, SMALL_TENSOR, axis=1), LEAST_TENSOR)
+    small = np.maximum(np.quantile(seen, SMALL_TENSOR, axis=1), SMALLEST)
     memory = 1 + np.sqrt((model.observation_noise[own] / small).max() / data.mean_dt)
     block, least = BLOCK, max(SHORTEST_BLOCK, REMEMBERED * memory)
     while data.n_increments < MANY_BLOCKS * block and block >= 2 * least:
