@@ -71,7 +71,7 @@ def test_a_few_samples_on_lines_are_left_out_and_many_limit_the_verdict(
     share: float, handled: bool
 ) -> None:
     x: FloatArray = relaxation(2)
-    filled = np.random.default_rng(3).uniform(size=x.shape[1]) < share / 3
+    filled = np.asarray(np.random.default_rng(3).uniform(size=x.shape[1]) < share / 3)
     for n in (np.flatnonzero(filled[2:-6]) + 2).tolist():
         x[:, n + 1 : n + 4] = x[:, n, None] + np.arange(1, 4)[:, None] / 4 * (
             x[:, n + 4, None] - x[:, n, None]
