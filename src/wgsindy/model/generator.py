@@ -298,6 +298,23 @@ class Generator:
         """
         return latex.generator_latex(*self._formulas.shortened(digits, cutoff))
 
+    def to_code(self, language: str) -> str:
+        """Write the equations as a program that stands alone.
+
+        ``language``: ``"python"`` (NumPy), ``"julia"``, ``"stan"`` or ``"c"``. The program has
+        drift, tensor and steps by Euler-Maruyama; formulas are those of :meth:`equations`, with
+        every term and every digit.
+
+        >>> import sympy
+        >>> x = sympy.Symbol("x")
+        >>> code = Generator.from_sympy(("x",), [-2*x], [[1]]).to_code("c")
+        >>> [line.strip() for line in code.splitlines() if "b[0] =" in line]
+        ['b[0] = (-2.0)*x;']
+        """
+        from wgsindy.model.export.code import program
+
+        return program(self._formulas, language, clipped=self.tensor_field.form == "clipped")
+
     def simulate(
         self,
         x0: ArrayLike,
