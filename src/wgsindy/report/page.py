@@ -34,7 +34,7 @@ from wgsindy.report.digest import Digest, digest, relative
 from wgsindy.report.facts_table import measured
 from wgsindy.report.page_text import Origin, capitalised
 from wgsindy.report.pictures.coverage import coverage_pictures
-from wgsindy.report.pictures.fields import field_pictures, field_titles
+from wgsindy.report.pictures.fields import constant_fields, field_pictures, field_titles
 from wgsindy.report.pictures.flow import flow_pictures
 from wgsindy.report.pictures.picture import Picture
 from wgsindy.report.pictures.tests import residual_pictures, simulation_pictures
@@ -53,6 +53,7 @@ def environment() -> Environment:
     loaded.filters["capitalised"] = capitalised
     loaded.filters["figure"] = figure
     loaded.filters["symbol"] = field_symbol
+    loaded.filters["unbroken"] = page_text.unbroken
     loaded.filters["probability"] = probability
     return loaded
 
@@ -115,6 +116,7 @@ class SimulationSection:
     pictures: list[Picture]
     share: float = 1.0  # of the data that are compared
     failure: str = ""  # why nothing could be simulated
+    advice: str = page_text.DIVERGING
 
 
 def render(
@@ -155,6 +157,7 @@ def render(
             fit_facts=page_text.fit_facts(generator, diagnostics),
             flow=flow,
             fields=fields,
+            constants=constant_fields(shown, seen, weak),
             coverage=coverage,
             residuals=left,
             simulated=simulated,
@@ -175,6 +178,7 @@ class Written:
     equations: list[formulas.Equation]
     texts: list[str]
     latex: str
+    python: str
 
     @classmethod
     def of(cls, generator: Generator) -> Self:
@@ -184,6 +188,7 @@ class Written:
             formulas.equations(generator),
             generator.equations(errors=True),
             generator.to_latex(),
+            generator.to_code("python"),
         )
 
 
@@ -212,7 +217,7 @@ def simulation_section(
         check = check_by_simulation(generator, data.segments, random_state)
         check = replace(check, names=data.names)
     except WgsindyError as error:
-        return SimulationSection([], failure=page_text.capitalised(str(error), data.names))
+        return SimulationSection([], failure=str(error))
     pictures = [
         picture for p in range(data.dimension) for picture in simulation_pictures(check, p, unit)
     ]

@@ -8,6 +8,7 @@
   const MOST_TICKS = 7;
   const BAR_TICKS = 5;
   const REACH = 20; // pixels from a point within which it answers
+  const UNSEEN = 360; // width of a picture in a window that is not shown
   const SHADES = 96; // of a heat map: cells of one shade are one path
   const pen = document.createElement("canvas").getContext("2d");
 
@@ -68,7 +69,9 @@
   // What a share of a scale is painted with. A scale between two names is the second over the first, so that it
   // follows the style sheet: a page is printed as it was drawn, and nothing has to be drawn again.
   function colouring(scale) {
-    if (scale[0][1].startsWith("var(")) return (share) => ({ fill: scale[1][1], fillOpacity: share.toFixed(3) });
+    const [first, last] = [scale[0][1], scale[scale.length - 1][1]];
+    if (first === last) return () => ({ fill: last });
+    if (first.startsWith("var(")) return (share) => ({ fill: last, fillOpacity: share.toFixed(3) });
     const stops = scale.map(([place, colour]) => [place, channels(colour)]);
     return (share) => {
       const next = Math.max(1, stops.findIndex(([place]) => place >= share));
@@ -236,18 +239,21 @@
         const share = high > low ? Math.min(Math.max((value - low) / (high - low), 0), 1) : 0;
         return value === null ? null : Math.round(share * SHADES);
       };
+      const colour = colouring(trace.colorscale);
+      // Neighbours overlap, or a viewer of the printed page shows seams; not where both would shine through.
+      const lap = "fillOpacity" in colour(0) ? 0 : 0.5;
       const cells = new Map();
       trace.z.forEach((row, j) => {
         const shades = row.map(shadeOf);
         for (let i = 0, end = 0; i < row.length; i = end) {
           for (end = i + 1; end < row.length && shades[end] === shades[i]; end += 1);
           if (shades[i] === null) continue;
-          const [left, right, top, bottom] = [across(i), across(end), down(j + 1), down(j)].map((at) => at.toFixed(1));
+          const [left, right, top, bottom] = [across(i), across(end) + lap, down(j + 1), down(j) + lap]
+            .map((at) => at.toFixed(1));
           cells.set(shades[i], `${cells.get(shades[i]) ?? ""}M${left} ${top}H${right}V${bottom}H${left}Z`);
         }
       });
-      const colour = colouring(trace.colorscale);
-      // Crisp edges leave no seam between two cells.
+      // Crisp edges leave no seam on a screen.
       const sheet = add(svg, "g", { "shape-rendering": "crispEdges" });
       cells.forEach((d, shade) => add(sheet, "path", { d }, colour(shade / SHADES)));
     },
@@ -256,7 +262,7 @@
   function draw(node) {
     const spec = specs[node.id];
     node.style.aspectRatio = "auto";
-    const frame = frameOf(spec, Math.floor(node.clientWidth));
+    const frame = frameOf(spec, Math.floor(node.clientWidth) || UNSEEN);
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     svg.style.font = FONT;
     svg.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`); // its place may become narrower: on paper
@@ -331,9 +337,76 @@
     plane.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") label.remove(); });
   }
 
+  // ---- what is drawn as a table, equations to the clipboard
+
+  const cell = (value) => (/[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+
+  // A line for each mark that answers, and for both edges of a band: series, x, y, and what else is known of it.
+  function tableOf(spec) {
+    const { xaxis, yaxis } = spec.layout;
+    const lines = [["series", xaxis.title.text, yaxis.title.text, ...spec.columns]];
+    const also = (value) => (value === undefined ? [] : [value].flat());
+    spec.data.forEach((trace) => {
+      const name = trace.name ?? "";
+      if (trace.fill) {
+        const half = trace.x.length / 2;
+        trace.x.forEach((x, i) => lines.push([`${name}, ${i < half ? "upper" : "lower"}`, x, trace.y[i]]));
+      } else if (!trace.hovertemplate || trace.hoverinfo === "skip") {
+        return;
+      } else if (trace.type === "heatmap") {
+        trace.z.forEach((row, j) => row.forEach((z, i) => {
+          if (z !== null) lines.push([name, trace.x[i], trace.y[j], z, ...also(trace.customdata?.[j][i])]);
+        }));
+      } else {
+        trace.x.forEach((x, i) => lines.push([name, x, trace.y[i], ...also(trace.customdata?.[i])]));
+      }
+    });
+    return `${lines.map((line) => line.map((value) => cell(String(value ?? ""))).join(",")).join("\n")}\n`;
+  }
+
+  function save(text, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  async function copy(source) {
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+    } catch { // an old browser, or a page that may not: by a selection, which needs something visible
+      source.closest("details").open = true;
+      getSelection().selectAllChildren(source);
+      document.execCommand("copy");
+    }
+  }
+
+  function listen() {
+    document.querySelectorAll("[data-saves]").forEach((button) => {
+      button.hidden = false;
+      const name = button.dataset.saves;
+      button.addEventListener("click", () => save(tableOf(specs[name]), `${name}.csv`));
+    });
+    document.querySelectorAll("[data-copies]").forEach((button) => {
+      button.hidden = false;
+      button.addEventListener("click", async () => {
+        await copy(document.getElementById(button.dataset.copies));
+        button.parentElement.querySelector("[role=status]").textContent = `${button.textContent} copied`;
+      });
+    });
+  }
+
   // ---- the page
 
-  const drawAll = () => document.querySelectorAll(".picture").forEach(draw);
+  // Tables that are wider than the window say so.
+  const tellScrolling = () => document.querySelectorAll(".scroll").forEach((region) =>
+    region.classList.toggle("wider", region.scrollWidth > region.clientWidth + 1));
+
+  function drawAll() {
+    document.querySelectorAll(".picture").forEach(draw);
+    tellScrolling();
+  }
 
   function onPaper(printing) {
     root.classList.toggle("paper", printing);
@@ -365,12 +438,12 @@
       waiting = setTimeout(drawAll, 120);
     });
     addEventListener("pointerdown", () => label.remove(), { capture: true });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
     addEventListener("beforeprint", () => onPaper(true));
     addEventListener("afterprint", () => onPaper(false));
   }
 
   follow();
+  listen();
   try {
     start();
     root.dataset.drawn = "yes";
