@@ -14,6 +14,7 @@ from wgsindy.cli.console import complain, console, say
 from wgsindy.cli.demo import demo
 from wgsindy.cli.fit import fit
 from wgsindy.cli.plugins import add_commands
+from wgsindy.cli.report import report
 from wgsindy.cli.simulate import simulate
 from wgsindy.errors import WgsindyError
 
@@ -28,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(fit)
+app.command()(report)
 app.command()(simulate)
 app.command()(demo)
 add_commands(app)

@@ -55,9 +55,7 @@ class LinearForm:
     def expressions(self) -> list[Expression]:
         """Return every field as one formula, with every term and every digit."""
         terms = [Expression.parse(term, self.names).root for term in self.terms]
-        return [
-            Expression(_sum_of(row.tolist(), terms), self.names) for row in self.coefficients
-        ]
+        return [Expression(_sum_of(row.tolist(), terms), self.names) for row in self.coefficients]
 
     def sympy_terms(self) -> list[Any]:
         """Return the terms as SymPy expressions."""

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 from math import isnan
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -118,6 +118,18 @@ class SimulationSection:
     failure: str = ""  # why nothing could be simulated
     advice: str = page_text.DIVERGING
 
+    @property
+    def sentence(self) -> str:
+        """What went wrong, for a page and for a terminal."""
+        return f"The equations cannot be simulated from the starts of the data: {self.failure}"
+
+
+class Page(NamedTuple):
+    """A report, and what was found while it was drawn, in sentences."""
+
+    text: str
+    findings: tuple[str, ...]
+
 
 def render(
     generator: Generator,
@@ -126,7 +138,7 @@ def render(
     origin: Origin,
     *,
     random_state: int,
-) -> str:
+) -> Page:
     """Compute everything and fill the template."""
     weak, unit = weak_fields(diagnostics.findings), origin.time_unit
     shown, seen = relative(generator, data)
@@ -136,7 +148,7 @@ def render(
     simulated = simulation_section(shown, seen, random_state, unit)
     drawn = [*flow, *fields, *coverage, *simulated.pictures]
     drawn += [picture for section in left for picture in section.pictures]
-    return (
+    text = (
         environment()
         .get_template("report.html")
         .render(
@@ -168,6 +180,7 @@ def render(
             script=package_text("report.js"),
         )
     )
+    return Page(text, (simulated.sentence,) if simulated.failure else ())
 
 
 @dataclass(frozen=True)
@@ -257,8 +270,10 @@ def write_report(
     random_state: int = 0,
     time_unit: str = "",
     mapped: Generator | None = None,
-) -> None:
+) -> list[str]:
     """Write a self-contained HTML page about a fit, atomically; it asks no network for anything.
+
+    Returns what was found while it was drawn, in sentences: simulations that diverge.
 
     Parameters
     ----------
@@ -289,8 +304,9 @@ def write_report(
     ... )  # doctest: +SKIP
     """
     origin = Origin(title, command, model_file, tuple(notes), time_unit, mapped)
-    page = render_report(generator, data, diagnostics, origin, random_state=random_state)
-    write_atomically(path, page)
+    page = _checked(generator, data, diagnostics, origin, random_state)
+    write_atomically(path, page.text)
+    return list(page.findings)
 
 
 def render_report(
@@ -302,6 +318,16 @@ def render_report(
     random_state: int = 0,
 ) -> str:
     """Make the page of :func:`write_report`; the same arguments give the same text."""
+    return _checked(generator, data, diagnostics, origin, random_state).text
+
+
+def _checked(
+    generator: Generator,
+    data: Dataset | Digest,
+    diagnostics: Diagnostics,
+    origin: Origin,
+    random_state: int,
+) -> Page:
     if data.names != generator.names:
         raise DataError(
             f"the generator is one of {list(generator.names)}, the data have {list(data.names)}; "

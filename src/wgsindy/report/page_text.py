@@ -17,7 +17,9 @@ from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import Digest
 
 # A number, with its sign, its exponent, its error and its percent sign.
-NUMBER = re.compile(r"[-\u2212+]?\d[\d.,]*(?:e[-\u2212+]?\d+)?(?: ?± ?[\d.,e\u2212]+)?(?: %)?")
+NUMBER = re.compile(
+    r"(?<!\w)[-\u2212+]?\d[\d.,]*(?:e[-\u2212+]?\d+)?(?: ?± ?[\d.,e\u2212]+)?(?: %)?"
+)
 UNEVEN = 1e-3  # relative spread of the steps above which they are called uneven
 # What a verdict needs beside its findings.
 NEXT: dict[Verdict, str] = {

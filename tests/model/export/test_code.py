@@ -84,7 +84,9 @@ def test_python_steps_have_the_mean_and_covariance_of_the_process(tmp_path: Path
     variance = generator.diffusion(x[None])[0] * dt
     sizes = np.sqrt(np.diag(variance))
     # Five standard errors: a false alarm in two million runs.
-    assert np.all(np.abs(steps.mean(axis=0) - generator.drift(x[None])[0] * dt) < 5 * sizes / n**0.5)
+    assert np.all(
+        np.abs(steps.mean(axis=0) - generator.drift(x[None])[0] * dt) < 5 * sizes / n**0.5
+    )
     found = np.cov(steps.T) / np.outer(sizes, sizes)
     np.testing.assert_allclose(found, variance / np.outer(sizes, sizes), atol=5 * (2 / n) ** 0.5)
 
@@ -129,7 +131,9 @@ def test_julia_runs_where_it_is_installed(tmp_path: Path) -> None:
     run = subprocess.run(
         [julia, "-e", check], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300
     )
-    numbers = [float(text) for text in run.stdout.replace("[", " ").replace("]", ",").split(",")[:-1]]
+    numbers = [
+        float(text) for text in run.stdout.replace("[", " ").replace("]", ",").split(",")[:-1]
+    ]
     expected = [*generator.drift(x[None])[0], *generator.diffusion(x[None])[0].ravel()]
     np.testing.assert_allclose(numbers, expected, rtol=1e-9)
 

@@ -36,15 +36,17 @@ NOTATIONS = {
 
 # What the languages or the templates use themselves: a state of such a name gets an underscore.
 TAKEN = frozenset(
-    "a abs array as assert async auto await b baremodule begin bool break case catch char class "
-    "complex const continue cos cosh data def default del diffusion do double drift dt elif else "
-    "elseif end enum except exp export extern false finally float for from function functions "
-    "generated global goto if import in inline int is lambda let local log long lower macro main "
-    "matrix max min model module mutable noise nonlocal not np or out parameters pass path "
-    "parameter pow print profile pure quantities quote raise real register restrict return rng "
-    "row_vector short sigma sign signed simulate sin sinh sizeof sqrt start state states static "
-    "steps struct switch tan tanh target transformed true try tuple typedef union unsigned upper "
-    "using vector void volatile while with yield I E X".split()
+    """
+    a abs array as assert async auto await b baremodule begin bool break case catch char class
+    complex const continue cos cosh data def default del diffusion do double drift dt eigen elif
+    else elseif end enum except exp export extern false finally float for from function functions
+    generated global goto if import in inline int is lambda let local log long lower macro main
+    matrix max min model module mutable noise nonlocal not np or out parameter parameters pass path
+    pow print profile pure quantities quote raise real register restrict return rng row_vector
+    short sigma sign signed simulate sin sinh sizeof sqrt start state states static step steps
+    struct switch tan tanh target transformed true try tuple typedef union unsigned upper using
+    vector void volatile while with yield E I X
+    """.split()  # noqa: SIM905 - a list of quoted words is no easier to read
 )
 PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
@@ -81,9 +83,9 @@ def program(formulas: Formulas, language: str, *, clipped: bool) -> str:
 
 
 def code_names(names: Sequence[str]) -> list[str]:
-    """Give each state a name that all the languages allow, and that no other has.
+    r"""Give each state a name that all the languages allow, and that no other has.
 
-    >>> code_names(["x", "lambda", "α", "x_", "state_3"])
+    >>> code_names(["x", "lambda", "\u0153il", "x_", "state_3"])
     ['x', 'lambda_', 'state_3_', 'x_', 'state_3']
     """
     found: list[str] = []
