@@ -5,6 +5,8 @@ Needs Debian's chromium (``apt-get install chromium``) or any other, and playwri
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -380,3 +382,116 @@ def test_a_browser_that_cannot_draw_says_so(browser: Browser, reports: dict[int,
     page.wait_for_selector("html[data-drawn='no']", timeout=PATIENCE)
     assert page.locator("#trouble").is_visible()
     context.close()
+
+
+def test_the_first_print_needs_no_script(
+    browser: Browser, reports: dict[int, Path], tmp_path: Path
+) -> None:
+    """Printed right after loading by a browser that tells no script of it, from a dark phone."""
+    context = browser.new_context(viewport=PHONE, color_scheme="dark")
+    context.add_init_script(
+        """const own = window.addEventListener;
+        window.addEventListener = (kind, ...more) =>
+          kind === "beforeprint" ? undefined : own.call(window, kind, ...more);"""
+    )
+    page = context.new_page()
+    page.goto(reports[2].as_uri())
+    page.pdf(prefer_css_page_size=True)  # the first; nothing was waited for
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 680, "height": 900})
+    seen = page.evaluate(
+        """() => [...document.querySelectorAll(".picture svg")].map((svg) => {
+          const box = svg.getBoundingClientRect();
+          const marks = [...svg.querySelectorAll(".marks path")];
+          return {
+            fits: box.width > 100 && box.width <= svg.parentElement.clientWidth + 1,
+            drawn: marks.some((mark) => mark.getBoundingClientRect().width > 5),
+            ink: getComputedStyle(svg.querySelector("text")).fill,
+            images: svg.querySelectorAll("image").length, // decoded later: not in a first print
+          };
+        })"""
+    )
+    assert len(seen) == page.locator(".picture").count() > 8
+    for picture in seen:
+        assert picture == {"fits": True, "drawn": True, "ink": "rgb(29, 35, 48)", "images": 0}
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    context.close()
+
+
+def test_the_data_of_a_picture_can_be_saved(browser: Browser, reports: dict[int, Path]) -> None:
+    with Visit(browser, reports[2]) as visit:
+        page = visit.page
+        specs = json.loads(page.locator("#pictures").text_content() or "")
+        tables = {}
+        assert page.locator("[data-saves]").count() == len(specs)
+        kinds = ("arrows-0-1", "ellipses-0-1", "field-b2", "coverage-0-1", "drift-error-0-1")
+        for name in (*kinds, "residual-memory-0", "residual-mean-0", "simulated-density-0"):
+            # One after the other: a browser refuses many at once.
+            page.wait_for_timeout(300)
+            with page.expect_download() as started:
+                page.click(f"[data-saves='{name}']")
+            assert started.value.suggested_filename == f"{name}.csv"
+            tables[name] = list(csv.reader(started.value.path().read_text().splitlines()))
+            width = max(map(len, tables[name]))
+            assert len(tables[name][0]) == width, name  # every column has a name
+            assert len(tables[name]) > 10, name
+        assert visit.complaints == []
+    image, table = specs["field-b2"]["data"][0], tables["field-b2"]
+    assert table[0] == ["series", "x", "y", "b2", "half width of the 95 % band"]
+    np.testing.assert_array_equal(
+        [float(row[3]) for row in table[1:]], [z for row in image["z"] for z in row]
+    )
+    assert {row[0] for row in tables["simulated-density-0"][1:]} == {
+        "simulated, upper",
+        "simulated, lower",
+        "observed",
+    }
+
+
+def test_equations_are_copied_as_latex_text_and_python(
+    browser: Browser, reports: dict[int, Path]
+) -> None:
+    allowed = {"permissions": ["clipboard-read", "clipboard-write"]}
+    with Visit(browser, reports[2], **allowed) as visit:
+        page = visit.page
+        for kind, sign in (
+            ("LaTeX", "\\begin{aligned}"),
+            ("text", "b1 = "),
+            ("Python", "def drift"),
+        ):
+            page.click(f"#equations button:text-is('{kind}')")
+            page.wait_for_function(
+                "(kind) => document.querySelector('.copies [role=status]').textContent"
+                " === `${kind} copied`",
+                arg=kind,
+            )
+            copied = page.evaluate("navigator.clipboard.readText()")
+            assert sign in copied
+            assert copied == page.locator(f"#equations-{kind}").text_content()
+
+
+def test_a_table_that_is_wider_than_a_phone_says_so(
+    browser: Browser, reports: dict[int, Path]
+) -> None:
+    said = """() => [...document.querySelectorAll(".scroll")].map((region) => [
+      region.scrollWidth > region.clientWidth + 1,
+      getComputedStyle(region, "::before").content.includes("scroll sideways")])"""
+    with Visit(browser, reports[2], viewport={"width": 390, "height": 800}) as visit:
+        found = visit.page.evaluate(said)
+        assert any(wide for wide, _ in found)
+        assert all(wide == told for wide, told in found)
+    with Visit(browser, reports[2]) as visit:
+        assert not any(told for _, told in visit.page.evaluate(said))
+
+
+def test_no_number_is_broken_across_lines(browser: Browser, reports: dict[int, Path]) -> None:
+    broken = """() => [...document.querySelectorAll(".whole, td.number data")]
+      .filter((number) => number.offsetParent && number.getClientRects().length > 1)
+      .map((number) => number.textContent)"""
+    for size in (DESKTOP, {"width": 390, "height": 800}, NARROWEST):
+        with Visit(browser, reports[3], viewport=size) as visit:
+            assert visit.page.evaluate(broken) == []
+    with Visit(browser, reports[3], viewport=NARROWEST) as visit:
+        style = "* { white-space: normal !important; overflow-wrap: anywhere !important; }"
+        visit.page.add_style_tag(content=style + " .whole { display: inline; } td { width: 2em; }")
+        assert visit.page.evaluate(broken) != []  # it would be seen
