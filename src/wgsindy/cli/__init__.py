@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from wgsindy import __version__
+from wgsindy.cli.compare import compare
 from wgsindy.cli.console import complain, console, say
 from wgsindy.cli.demo import demo
 from wgsindy.cli.fit import fit
@@ -30,6 +31,7 @@ app = typer.Typer(
 )
 app.command()(fit)
 app.command()(report)
+app.command()(compare)
 app.command()(simulate)
 app.command()(demo)
 add_commands(app)
