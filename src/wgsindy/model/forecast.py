@@ -163,14 +163,17 @@ class Drawn:
         finite = np.isfinite(states).all(axis=1)
         d = states.shape[1]
         field = np.zeros((len(states), d, d))
+        theta, form = self.generator.basis.values(states[finite]), self.generator.tensor_field
         if self.drift_of_path is None:
-            field[finite] = self.generator.diffusion(states[finite])
-            return field
-        theta = self.generator.basis.values(states[finite])
-        values = np.einsum("rk,rek->re", theta, self.entries_of_path[finite])
-        whole = np.isfinite(values).all(axis=1)
+            values = theta @ form.coefficients.T
+        else:
+            values = np.einsum("rk,rek->re", theta, self.entries_of_path[finite])
+        whole = np.isfinite(values).all(axis=1)  # a finite state may have an infinite tensor
         inside = np.flatnonzero(finite)[whole]
-        field[inside] = tensor.clip(tensor.symmetric(values[whole], d))
+        if self.drift_of_path is None:
+            field[inside] = form(theta[whole])
+        else:
+            field[inside] = tensor.clip(tensor.symmetric(values[whole], d))
         return field
 
 

@@ -13,6 +13,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.dataset import Dataset
 from wgsindy.errors import DataError
 from wgsindy.estimate.held_out import log_likelihood
+from wgsindy.estimate.result import Fit
 from wgsindy.model.display.numbers import rounded
 from wgsindy.model.generator import Generator
 from wgsindy.model.uncertainty import normal_quantile
@@ -54,8 +55,8 @@ class FieldDifference(NamedTuple):
 class Comparison:
     """Two generators of the same coordinates.
 
-    ``log_likelihood`` of a step of the given data under either, and their number of steps; None if
-    no data were given.
+    ``log_likelihood`` of a step under either, and the number of steps: of the data given, else of
+    those that both were fitted to; None if there are none.
     """
 
     labels: tuple[str, str]
@@ -66,16 +67,20 @@ class Comparison:
     high: FloatArray  # (d,)
     log_likelihood: tuple[float, float] | None = None
     steps: int = 0
+    fitted: bool = False  # whether these are the data of the fits, on which every term gains
 
     @property
     def log_evidence(self) -> float:
-        """By how much the data prefer the second fit, in all: a difference of log-likelihoods.
+        """By how much the data prefer the second fit: the difference of their log-likelihoods.
 
-        Terms are not paid for: give data that neither has seen. NaN without data.
+        On data that both were fitted to, each term costs log(steps) / 2, as in Schwarz's
+        criterion. NaN without data.
         """
         if self.log_likelihood is None:
             return float("nan")
-        return (self.log_likelihood[1] - self.log_likelihood[0]) * self.steps
+        gained = (self.log_likelihood[1] - self.log_likelihood[0]) * self.steps
+        first, second = (len(one.coefficients) for one in self.generators)
+        return gained - (second - first) * float(np.log(self.steps)) / 2 * self.fitted
 
     def __str__(self) -> str:
         first, second = self.labels
@@ -97,8 +102,8 @@ class Comparison:
             better = second if self.log_evidence > 0 else first
             lines += [
                 "",
-                f"The data ({self.steps} steps) prefer {better}, by "
-                f"{abs(self.log_evidence):.1f} in log-likelihood.",
+                f"The data {'of both fits ' if self.fitted else ''}({self.steps} steps) prefer "
+                f"{better}, by {abs(self.log_evidence):.1f} in log-evidence.",
             ]
         return "\n".join(lines)
 
@@ -132,6 +137,8 @@ class Comparison:
                         alpha=0.2,
                         linewidth=0,
                     )
+            if name[0] == "a" and len(set(name[1:].replace(",", ""))) == 1:
+                axes.set_ylim(bottom=0)  # a variance: small changes must look small
             axes.set_xlabel(self.generators[0].names[p])
             axes.set_title(f"${name[0]}_{{{name[1:]}}}$")
         panels[0, 0].legend()
@@ -165,7 +172,8 @@ def compare(
     Parameters
     ----------
     first, second : fitted estimators, fits, generators, or paths of model files
-    data : steps on which both are judged by their likelihood; best such that neither has seen
+    data : steps on which both are judged; best such that neither has seen. By default those of the
+        fits, if they are the same
     labels : what to call them
 
     Raises
@@ -191,7 +199,9 @@ def compare(
             f"{list(generators[1].names)}: only fits of the same coordinates can be compared."
         )
     low, high = _common(generators)
-    scores = None
+    scores, fitted = None, data is None
+    if data is None:
+        data = _shared_data(first, second)
     if data is not None:
         scores = log_likelihood(generators[0], data), log_likelihood(generators[1], data)
     named = tuple(labels) if labels is not None else ("first", "second")
@@ -206,7 +216,23 @@ def compare(
         high,
         scores,
         0 if data is None else data.n_increments,
+        fitted,
     )
+
+
+def _shared_data(first: Any, second: Any) -> Dataset | None:
+    """Return the data of two fits, if they are the same."""
+    fits = [getattr(one, "fit_", getattr(one, "fit", one)) for one in (first, second)]
+    if not all(isinstance(one, Fit) for one in fits):
+        return None
+    left, right = fits[0].data, fits[1].data
+    same = left is right or (
+        left.n_increments == right.n_increments
+        and np.array_equal(left.lengths, right.lengths)
+        and np.array_equal(fits[0].summary.region.centre, fits[1].summary.region.centre)
+        and np.array_equal(fits[0].summary.region.scale, fits[1].summary.region.scale)
+    )
+    return left if same else None
 
 
 def _generator(given: Any) -> Generator:
