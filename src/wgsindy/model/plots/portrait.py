@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import DataError
+from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import field_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,28 +124,25 @@ def plot_field(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one field along one coordinate; see :meth:`wgsindy.Generator.plot_field`."""
-    from wgsindy.model.linear_form import field_names
-    from wgsindy.model.tensor import pairs
-
-    drift, entries = field_names(generator.dimension)
-    if field not in (*drift, *entries):
-        raise DataError(f"there is no field {field!r}; there are {', '.join((*drift, *entries))}.")
-    p = _number(generator, along) if along is not None else 0
+    names = [*chain(*field_names(generator.dimension))]
+    if field not in names:
+        raise DataError(f"there is no field {field!r}; there are {', '.join(names)}.")
+    number, p = names.index(field), 0 if along is None else _number(generator, along)
     low, high, centre = _range(generator, states_of(generator, data))
     states = np.tile(centre, (SAMPLES, 1))
     states[:, p] = np.linspace(low[p], high[p], SAMPLES)
-    if field in drift:
-        place: tuple[int, ...] = (drift.index(field),)
-        values, ends = generator.drift(states), ("drift_low", "drift_high")
-    else:
-        place = pairs(generator.dimension)[entries.index(field)]
-        values, ends = generator.diffusion(states), ("diffusion_low", "diffusion_high")
+
+    def column(drift: FloatArray, diffusion: FloatArray) -> FloatArray:
+        return np.hstack([drift, tensor.entries_of(diffusion)])[:, number]
+
     axes = new_axes(ax)
-    (line,) = axes.plot(states[:, p], values[(slice(None), *place)], label=field)
+    values = column(generator.drift(states), generator.diffusion(states))
+    (line,) = axes.plot(states[:, p], values, label=field)
     if generator.uncertainty is not None:
         bands = generator.bands(states)
-        limits = [getattr(bands, end)[(slice(None), *place)] for end in ends]
-        axes.fill_between(states[:, p], *limits, color=line.get_color(), alpha=0.2, linewidth=0)
+        least = column(bands.drift_low, bands.diffusion_low)
+        most = column(bands.drift_high, bands.diffusion_high)
+        axes.fill_between(states[:, p], least, most, color=line.get_color(), alpha=0.2, linewidth=0)
     axes.set_xlabel(generator.names[p])
     axes.set_ylabel(f"${field[0]}_{{{field[1:]}}}$")
     return axes
