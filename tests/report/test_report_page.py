@@ -388,7 +388,8 @@ def test_the_first_print_needs_no_script(
     browser: Browser, reports: dict[int, Path], tmp_path: Path
 ) -> None:
     """Printed right after loading by a browser that tells no script of it, from a dark phone."""
-    context = browser.new_context(viewport=PHONE, color_scheme="dark")
+    options: dict[str, Any] = {"viewport": PHONE, "color_scheme": "dark"}
+    context = browser.new_context(**options)
     context.add_init_script(
         """const own = window.addEventListener;
         window.addEventListener = (kind, ...more) =>
