@@ -10,9 +10,8 @@ from functools import cache
 from importlib import resources
 from math import isnan
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wgsindy import __version__
@@ -39,10 +38,15 @@ from wgsindy.report.pictures.flow import flow_pictures
 from wgsindy.report.pictures.picture import Picture
 from wgsindy.report.pictures.tests import residual_pictures, simulation_pictures
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 @cache
 def environment() -> Environment:
     """Templates in which every value is text unless it was built as markup here."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     loaded = Environment(
         loader=PackageLoader("wgsindy.report", "template"),
         autoescape=True,
