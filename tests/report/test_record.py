@@ -11,7 +11,7 @@ import pytest
 from wgsindy import WGSINDy
 from wgsindy.diagnostics import Finding, Limitation
 from wgsindy.errors import ModelFileError
-from wgsindy.report.record import Record
+from wgsindy.report.record import Plain, Record
 from wgsindy.zoo.demo import demo_data
 
 
@@ -22,7 +22,7 @@ def record() -> Record:
     odd = replace(
         diagnostics, horizon=float("inf"), noiseless=("y",), findings=(found, *diagnostics.findings)
     )
-    reading = {"states": ["x", "y"], "dt": 0.01, "time": None}
+    reading: dict[str, Plain] = {"states": ["x", "y"], "dt": 0.01, "time": None}
     return Record(odd, "Title", "wgsindy fit", ("A note.",), "s", ("u = log(x)",), 2, reading)
 
 

@@ -61,8 +61,11 @@ def test_a_plane_of_three_coordinates_can_be_chosen(ax: Axes) -> None:
     states = np.random.default_rng(0).normal(size=(500, 3))
     truth.plot(states, coordinates=("y", "z"), ax=ax)
     (arrows,) = [found for found in ax.collections if isinstance(found, Quiver)]
-    np.testing.assert_allclose(arrows.U, arrows.Y)  # dy = z dt
-    np.testing.assert_allclose(arrows.V, -np.asarray(arrows.X))
+    x_feet, y_feet, u, v = (
+        np.asarray(part, dtype=float) for part in (arrows.X, arrows.Y, arrows.U, arrows.V)
+    )
+    np.testing.assert_allclose(u, y_feet)  # dy = z dt
+    np.testing.assert_allclose(v, -x_feet)
     for wrong in (("y", "w"), ("y", "y"), ("y",)):
         with pytest.raises(DataError):
             truth.plot(states, coordinates=wrong, ax=ax)
