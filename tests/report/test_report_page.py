@@ -9,14 +9,17 @@ import csv
 import json
 import re
 import shutil
+import subprocess
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import sympy
 
-from wgsindy import Trajectories, WGSINDy, zoo
+from wgsindy import Generator, Trajectories, WGSINDy, zoo
 from wgsindy.report import write_report
 from wgsindy.zoo.demo import demo_data
 
@@ -288,16 +291,34 @@ def test_the_table_of_checks_is_read_without_scrolling(
 
 
 def test_a_formula_wider_than_a_phone_scrolls_by_itself(browser: Browser, tmp_path: Path) -> None:
-    system = zoo.get("mueller_brown_spanned")
-    data = system.simulate(0, trajectories=8, steps=200)
+    x, y = sympy.symbols("x y")
+    wide = sympy.sin(
+        1.234567 * x + 2.345678 * y + 3.456789 * x**2 + 4.56789 * y**2 + 5.6789 * x * y
+    )
+    generator = Generator.from_sympy(("x", "y"), [-x, wide], [[1, 0], [0, 1]])
+    data = zoo.get("rotational_ou").simulate(0, trajectories=8, steps=200)
     diagnostics = WGSINDy("poly1", "paper").fit(data).diagnostics_
-    write_report(tmp_path / "report.html", system.generator, data, diagnostics)
+    write_report(tmp_path / "report.html", generator, data, diagnostics)
     with Visit(browser, tmp_path / "report.html", viewport=PHONE, is_mobile=True) as visit:
         assert visit.widths() == (PHONE["width"], PHONE["width"])
         inside = (
             "[...document.querySelectorAll('.right')].some((e) => e.scrollWidth > e.clientWidth)"
         )
         assert visit.page.evaluate(inside)
+
+
+def test_a_term_wider_than_a_page_wraps(browser: Browser, tmp_path: Path) -> None:
+    system = zoo.get("mueller_brown")  # its drift is one term of 600 letters
+    data = system.simulate(0, trajectories=8, steps=200)
+    diagnostics = WGSINDy("poly1", "paper").fit(data).diagnostics_
+    write_report(tmp_path / "report.html", system.generator, data, diagnostics)
+    for size in (DESKTOP, PHONE):
+        with Visit(browser, tmp_path / "report.html", viewport=size) as visit:
+            beyond = (
+                "[...document.querySelectorAll('.right')].map((e) => e.scrollWidth > e.clientWidth)"
+            )
+            assert visit.page.evaluate(beyond) == [False] * 5
+            assert visit.widths() == (size["width"], size["width"])
 
 
 def test_pictures_follow_the_width_of_the_window(
@@ -417,6 +438,40 @@ def test_the_first_print_needs_no_script(
         assert picture == {"fits": True, "drawn": True, "ink": "rgb(29, 35, 48)", "images": 0}
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     context.close()
+
+
+def painted(pdf: bytes) -> int:
+    """Paths that the pages of a PDF file paint."""
+    count = 0
+    for stream in re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL):
+        try:
+            content = zlib.decompress(stream)
+        except zlib.error:
+            continue  # a font, or an image
+        count += len(re.findall(rb"(?m)^(?:f\*?|S|B)\s*$", content))
+    return count
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_printed_by_a_command_right_after_loading_all_pictures_are_there(
+    reports: dict[int, Path], dimension: int, tmp_path: Path
+) -> None:
+    if not CHROMIUM:
+        pytest.skip("there is no chromium on this machine; apt-get install chromium")
+    whole = reports[dimension].read_text()
+    silent = tmp_path / "silent.html"  # the same page, on which nothing is ever drawn
+    silent.write_text(whole.replace("start();", ";"))
+    counts = {}
+    for name, page in {"whole": reports[dimension], "silent": silent}.items():
+        pdf = tmp_path / f"{name}.pdf"
+        quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+        profile = f"--user-data-dir={tmp_path / name}"
+        command = [CHROMIUM, *quiet, profile, f"--print-to-pdf={pdf}", page.as_uri()]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+        counts[name] = painted(pdf.read_bytes())
+    pictures = whole.count('class="picture"')
+    # Each has a grid, ticks and marks: ten paths at the least.
+    assert counts["whole"] - counts["silent"] > 10 * pictures
 
 
 def test_the_data_of_a_picture_can_be_saved(browser: Browser, reports: dict[int, Path]) -> None:
