@@ -929,6 +929,17 @@ def test_equations_that_explode_are_a_sentence_on_the_page(
     assert not any(name.startswith("simulated") for name in Page(text).specs())
 
 
+def test_what_a_path_would_do_after_its_end_is_not_asked() -> None:
+    x = sympy.Symbol("x")
+    wild = Generator.from_sympy(("x",), [3 * x**3], [[1e-6]])
+    short, long = np.full((4, 1), 1.5), np.zeros((400, 1))  # from 1.5 it explodes in 0.07
+    data = Trajectories([short, long], dt=0.01)
+    check = check_by_simulation(wild, data, random_state=0)
+    assert [len(path) for path in check.simulated[0]] == [4, 400]
+    with pytest.raises(SimulationError):  # it would, had the data gone on
+        check_by_simulation(wild, Trajectories([np.full((40, 1), 1.5), long], 0.01), random_state=0)
+
+
 def test_paths_that_run_away_are_told_before_numbers_overflow() -> None:
     truth = Generator.from_sympy(("x",), [100 * sympy.Symbol("x")], [[1.0]])
     rng = np.random.default_rng(0)
