@@ -16,7 +16,7 @@ from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.refits import step_change
 from wgsindy.errors import WgsindyWarning
-from wgsindy.model.alternatives import Alternative
+from wgsindy.model.equations import Alternative
 
 DT = 0.05
 

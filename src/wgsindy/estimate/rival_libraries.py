@@ -26,7 +26,7 @@ from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelect
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.estimate.result import Fit
 from wgsindy.model import tensor
-from wgsindy.model.alternatives import Alternative
+from wgsindy.model.equations import Alternative
 from wgsindy.model.linear_form import field_names
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import LikelihoodRecipe

@@ -84,6 +84,28 @@ class Coefficients(tuple[Coefficient, ...]):
         return str(Markup("<table><tr>{}</tr>{}</table>").format(head, rows))
 
 
+class Alternative(NamedTuple):
+    """Another set of terms for one field.
+
+    ``log_evidence`` is that of this formula minus that of the written one: above zero if the data
+    prefer this one, -1 if they prefer the written one by a factor of e. ``library`` says what its
+    terms would have to be added to the candidates, and is empty if they were among them.
+
+    >>> Alternative("b1", ("1", "x"), -0.7).formula
+    'b1 ~ 1, x'
+    """
+
+    target: str  # the field: b1, a12
+    terms: tuple[str, ...]
+    log_evidence: float
+    library: str = ""
+
+    @property
+    def formula(self) -> str:
+        """The field and its terms, without their coefficients."""
+        return f"{self.target} ~ {', '.join(self.terms) or '0'}"
+
+
 class SymbolicGenerator(NamedTuple):
     """Drift ``(d, 1)`` and tensor ``(d, d)`` as SymPy matrices."""
 

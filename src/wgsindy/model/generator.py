@@ -20,10 +20,9 @@ from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
 from wgsindy.model import model_file, readouts, tensor
-from wgsindy.model.alternatives import Alternative
 from wgsindy.model.density import LogDensity
 from wgsindy.model.display import latex
-from wgsindy.model.equations import Coefficients, Formulas, SymbolicGenerator
+from wgsindy.model.equations import Alternative, Coefficients, Formulas, SymbolicGenerator
 from wgsindy.model.linear_form import linear_fields, split_sympy, tensor_fields
 from wgsindy.model.simulate import Scheme, simulate
 from wgsindy.model.tensor import TensorField

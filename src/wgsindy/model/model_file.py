@@ -14,7 +14,7 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.frame import Frame
 from wgsindy.errors import ModelFileError
 from wgsindy.files import write_atomically
-from wgsindy.model.alternatives import Alternative, decoded, encoded
+from wgsindy.model.equations import Alternative
 from wgsindy.model.tensor import TensorField, pairs
 from wgsindy.model.uncertainty import Uncertainty
 from wgsindy.terms.basis import Basis, basis_of
@@ -62,7 +62,7 @@ def encode(generator: Generator) -> dict[str, Any]:
         },
         "info": dict(generator.info),
         "uncertainty": None if bars is None else _uncertainty_dict(bars),
-        **({"alternatives": encoded(rest)} if (rest := generator.alternatives) else {}),
+        **({"alternatives": _alternative_dicts(rest)} if (rest := generator.alternatives) else {}),
     }
 
 
@@ -110,7 +110,7 @@ def _decode(content: dict[str, Any]) -> Content:
         dict(content["info"]),
         None if content["region"] is None else _frame_of(content["region"], d),
         _uncertainty_of(content.get("uncertainty"), d, k),
-        decoded(content.get("alternatives", ())),
+        _alternatives_of(content.get("alternatives", ())),
     )
 
 
@@ -135,6 +135,22 @@ def _uncertainty_of(content: Any, d: int, k: int) -> Uncertainty | None:
         if content[name] is not None:
             arrays[name] = _array(content[name], shape)
     return Uncertainty(**arrays)
+
+
+def _alternative_dicts(alternatives: tuple[Alternative, ...]) -> list[dict[str, Any]]:
+    return [{**one._asdict(), "terms": list(one.terms)} for one in alternatives]
+
+
+def _alternatives_of(content: Any) -> tuple[Alternative, ...]:
+    return tuple(
+        Alternative(
+            str(one["target"]),
+            tuple(str(term) for term in one["terms"]),
+            float(one["log_evidence"]),
+            str(one["library"]),
+        )
+        for one in content
+    )
 
 
 def _field_of(content: Any, dimension: int, terms: int) -> TensorField:

@@ -41,7 +41,7 @@ from wgsindy.estimate.likelihood.reweighting import (
 from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection, equally_good
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
-from wgsindy.model.alternatives import Alternative
+from wgsindy.model.equations import Alternative
 from wgsindy.model.uncertainty import FEWEST_CLUSTERS, Uncertainty
 from wgsindy.passes.engine import SERIAL, Engine, PassPair
 from wgsindy.passes.summary import DataSummary

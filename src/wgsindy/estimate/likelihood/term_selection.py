@@ -22,7 +22,7 @@ from wgsindy.estimate.likelihood.evidence import Penalty, Posterior, search
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations
 from wgsindy.estimate.likelihood.working_model import blank_noiseless
 from wgsindy.model import tensor
-from wgsindy.model.alternatives import Alternative
+from wgsindy.model.equations import Alternative
 from wgsindy.model.linear_form import field_names
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import LikelihoodRecipe
