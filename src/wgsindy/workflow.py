@@ -15,15 +15,18 @@ from wgsindy import recipes
 from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.diagnostics.findings import weak_fields
-from wgsindy.estimate.fit import Candidates, fit_dataset
+from wgsindy.estimate.cost import work_ahead
+from wgsindy.estimate.fit import AUTO, Candidates, fit_dataset
 from wgsindy.estimate.result import Fit
 from wgsindy.files.atomic import refuse_occupied, whole_folder
+from wgsindy.files.columns.roles import formula_name
 from wgsindy.files.columns.times import checked_unit
 from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.read_tables import label_of, open_data
 from wgsindy.model.change_of_variables import Change
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import as_engine
+from wgsindy.terms.angular import angular_library
 from wgsindy.terms.origin import origin_notes
 
 MODEL, FITTED_MODEL, REPORT, TABLE = (
@@ -36,6 +39,10 @@ MODEL, FITTED_MODEL, REPORT, TABLE = (
 RESULT_FILES = (MODEL, FITTED_MODEL, REPORT, TABLE, "overview.png", "fields.png")
 
 Stage = Callable[[str], AbstractContextManager[None]]
+
+
+def _unsaid(sentence: str) -> None:
+    pass
 
 
 def _untold(name: str) -> AbstractContextManager[None]:
@@ -80,6 +87,7 @@ def fit_file(
     command: str = "",
     force: bool = False,
     stage: Stage = _untold,
+    tell: Callable[[str], None] = _unsaid,
     **reading: Any,
 ) -> FileFit:
     """Read files, fit, judge, and write model, table, figures and report into a folder.
@@ -97,6 +105,7 @@ def fit_file(
     title, command : heading of the report, and how to say that it was made
     force : replace an older result in that folder
     stage : called with the name of each stage, gives a context around it
+    tell : called before a long fit with a sentence: what was read, how many terms, how long
     reading : further arguments of :func:`wgsindy.read`: ``states``, ``time``, ``dt`` ...
 
     Raises
@@ -113,7 +122,12 @@ def fit_file(
     with stage("reading"):
         found = open_data(data, stream=stream, **reading)
         measured: Dataset = found.data.thinned(every)
-        changes, changed = _changed([*_logarithms(log), *_listed(transform)], measured)
+        changes, changed = _changed(
+            [*_logarithms(log, measured.names), *_listed(transform)], measured
+        )
+        library = _periodic(library, found.angles, changed)
+    label = label_of(data)
+    tell(work_ahead(label, changed, library))
     notes: list[Note] = []
     with stage("fitting"), collecting_warnings(notes):
         fit = fit_dataset(
@@ -124,7 +138,7 @@ def fit_file(
             engine=as_engine(engine, threads),
         )
         diagnostics = diagnose(fit)
-    label, origins = label_of(data), origin_notes(fit.generator.basis, fit.summary.region)
+    origins = origin_notes(fit.generator.basis, fit.summary.region)
     result = FileFit(
         heading=_heading(label, measured, every),
         notes=(
@@ -136,7 +150,7 @@ def fit_file(
         fit=fit,
         generator=_mapped_back(changes, fit.generator, measured),
         diagnostics=diagnostics,
-        time_unit=_known_unit(reading.get("unit"), reading.get("time_unit")),
+        time_unit=found.time_unit or _known_unit(reading.get("unit"), reading.get("time_unit")),
         folder=folder,
         files=(MODEL, *([FITTED_MODEL] if changes else []), TABLE),
     )
@@ -162,8 +176,16 @@ def _listed(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def _logarithms(names: str | Sequence[str]) -> list[str]:
-    return [f"log_{name} = log({name})" for name in _listed(names)]
+def _logarithms(wanted: str | Sequence[str], names: Sequence[str]) -> list[str]:
+    """Write changes to logarithms; a column may be named as the file does, ``Adj Close``."""
+    own = [name if name in names else formula_name(name) for name in _listed(wanted)]
+    return [f"log_{name} = log({name})" for name in own]
+
+
+def _periodic(library: Candidates, angles: Sequence[str], data: Dataset) -> Candidates:
+    """Return terms that repeat after a turn, if nobody chose others and there are angles."""
+    turning = [name for name in angles if name in data.names]
+    return angular_library(data.names, turning) if turning and library == AUTO else library
 
 
 def _changed(texts: Sequence[str], data: Dataset) -> tuple[tuple[Change, ...], Dataset]:

@@ -251,7 +251,7 @@ def state_names(
     logged: list[int] = []
     for name in log:
         either = [k for k, own in enumerate(zip(states, new, strict=True)) if name in own]
-        either = either or [k for k, own in enumerate(new) if own == _for_formulas([name])[0]]
+        either = either or [k for k, own in enumerate(new) if own == formula_name(name)]
         if not either:
             raise DataError(f"log={name!r} is not a state; the states are {listed(new)}.")
         logged += [k for k in either[:1] if k not in logged]
@@ -292,6 +292,15 @@ def _coordinates(
         "choose others.",
     )
     return new
+
+
+def formula_name(column: str) -> str:
+    """Return what a column is called in a formula.
+
+    >>> formula_name("Adj Close"), formula_name("x [um]")
+    ('Adj_Close', 'x')
+    """
+    return _for_formulas([header_unit(column, {})[0]])[0]
 
 
 def _for_formulas(states: Sequence[str]) -> list[str]:

@@ -85,7 +85,7 @@ def _decoded(content: bytes, label: str) -> tuple[str, str]:
     if len(content.translate(None, CONTROL)) != len(content):
         raise DataError(
             f"{label} is not a table of numbers: it holds bytes that no text has. Readable are "
-            "CSV and other text, Parquet, NPY, NPZ, HDF5 and Zarr."
+            "CSV and other text, Excel, Parquet, NPY, NPZ, HDF5 and Zarr."
         )
     try:
         return content.decode("utf-8"), "utf-8"
