@@ -127,7 +127,9 @@ def fit_file(
         )
         library = _periodic(library, found.angles, changed)
     label = label_of(data)
-    tell(work_ahead(label, changed, library))
+    ahead = work_ahead(label, changed, library)
+    if ahead:
+        tell(ahead)
     notes: list[Note] = []
     with stage("fitting"), collecting_warnings(notes):
         fit = fit_dataset(

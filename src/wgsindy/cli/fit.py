@@ -184,7 +184,7 @@ def fit(
             command=shlex.join(["wgsindy", *sys.argv[1:]]),
             force=force,
             stage=partial(passes, shown=shown),
-            tell=say_aside if not (quiet or machine) else _ignore,
+            **({"tell": say_aside} if shown else {}),
             states=columns(states),
             clock=clock,
             replicates=replicates or None,

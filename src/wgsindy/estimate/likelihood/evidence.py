@@ -22,6 +22,7 @@ QUICK_LIMIT = 10  # up to here trying every support is faster than climbing
 CANDIDATES = 256  # supports kept for averaging; the rest weigh nothing
 DEPENDENT = 1e-10  # a column with this share of its squared length left adds nothing new
 RIDGE = 1e-12
+MANY_TERMS = 60
 NEGLIGIBLE = 15.0  # nats below the best at which a support has no weight left
 WEIGHTLESS = 30.0  # and below which nobody could tell that it was left out: e^-30 is rounding
 SMALLEST_EIGENVALUE = 1e-15
@@ -102,6 +103,12 @@ class Problem:
 
     def solve_all(self, supports: BoolArray) -> FloatArray:
         """Coefficients ``(M, K)`` of many supports ``(M, K)``."""
+        used = supports.any(axis=0)
+        if len(self) > MANY_TERMS and not used.all():  # most terms of a large library are in none
+            found = np.zeros(supports.shape)
+            some = Problem(self.root[:, used], self.target, self.norm[used])
+            found[:, used] = some.solve_all(supports[:, used])
+            return found
         inside = supports.astype(np.float64)
         gram, cross = self.root.T @ self.root, self.root.T @ self.target
         systems = gram * inside[:, :, None] * inside[:, None, :]

@@ -90,8 +90,11 @@ def _grid(axes: list[FloatArray]) -> FloatArray:
     if prod(sizes) <= MOST_POINTS:
         return np.array(list(product(*axes)))
     middle = np.array([axis[len(axis) // 2] for axis in axes])
-    along = [np.where(np.arange(len(axes)) == p, end, middle) for p in range(len(axes))
-             for end in (axes[p][0], axes[p][-1])]
+    along = [
+        np.where(np.arange(len(axes)) == p, end, middle)
+        for p in range(len(axes))
+        for end in (axes[p][0], axes[p][-1])
+    ]
     rng = np.random.default_rng(0)  # the same points for all that is compared on them
     others = [rng.choice(axis, MOST_POINTS) for axis in axes]
     return np.vstack([middle, *along, np.transpose(others)])
