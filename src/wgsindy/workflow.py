@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from wgsindy.files.columns.times import checked_unit
 from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.read_tables import label_of, open_data
 from wgsindy.model.change_of_variables import Change
+from wgsindy.model.display.units import STATES, TIME
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import as_engine
 from wgsindy.terms.angular import angular_library
@@ -140,6 +141,7 @@ def fit_file(
             engine=as_engine(engine, threads),
         )
         diagnostics = diagnose(fit)
+    fit = replace(fit, generator=_with_units(fit.generator, found))
     origins = origin_notes(fit.generator.basis, fit.summary.region)
     result = FileFit(
         heading=_heading(label, measured, every),
@@ -150,7 +152,7 @@ def fit_file(
         ),
         changes=changes,
         fit=fit,
-        generator=_mapped_back(changes, fit.generator, measured),
+        generator=_with_units(_mapped_back(changes, fit.generator, measured), found),
         diagnostics=diagnostics,
         time_unit=found.time_unit or _known_unit(reading.get("unit"), reading.get("time_unit")),
         folder=folder,
@@ -216,6 +218,13 @@ def _heading(source: str, data: Dataset, every: int) -> str:
     )
 
 
+def _with_units(generator: Generator, found: Reading[Dataset]) -> Generator:
+    """Write the units that are known into what a model file says of its origin."""
+    states = {name: unit for name, unit in found.units.items() if name in generator.names}
+    known = {TIME: found.time_unit, STATES: states}
+    return replace(generator, info={**generator.info, **{k: v for k, v in known.items() if v}})
+
+
 def _without_repeats(found: Reading[Dataset], of_the_fit: Sequence[Note]) -> Iterator[Note]:
     """Yield the notes of the reading and of the fit; of two of a kind, the fit's."""
     kinds = {note.kind for note in of_the_fit}
@@ -265,7 +274,7 @@ def _write(result: FileFit, folder: Path, *, title: str, command: str, stage: St
     result.generator.save(folder / MODEL)
     if result.changes:
         fitted.save(folder / FITTED_MODEL)
-    (folder / TABLE).write_text(fit_figures.coefficients_csv(result.generator.coefficients))
+    (folder / TABLE).write_text(fit_figures.coefficients_csv(result.generator))
     with stage("drawing"), page_style():
         weak, drawn = weak_fields(result.diagnostics.findings), digest(result.fit.data)
         for name, figure in fit_figures.fit_figures(fitted, drawn, weak).items():

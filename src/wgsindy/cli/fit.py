@@ -145,6 +145,9 @@ def fit(
     noise_correction: Annotated[
         bool, _option(FIT, "--noise-correction", None, "Allow for observation noise.")
     ] = False,
+    diffusion: Annotated[
+        str, _option(FIT, "--diffusion", "a|D", "Print a (default), or D = a / 2.")
+    ] = "a",
     seed: Annotated[int, _option(FIT, "--seed", "N", "Of all that is random.", min=0)] = 0,
     threads: Annotated[int, _option(FIT, "--threads", "N", "For passes over data.", min=1)] = 1,
     scheduler: Annotated[
@@ -165,6 +168,8 @@ def fit(
     from wgsindy.cli.output import as_json, tell
     from wgsindy.workflow import fit_file
 
+    if diffusion not in ("a", "D"):
+        raise typer.BadParameter(f"--diffusion is a or D, got {diffusion!r}.")
     shown = not (quiet or machine)
     with _client_of(scheduler) as client:
         result = fit_file(
@@ -204,7 +209,7 @@ def fit(
     if machine:
         typer.echo(json.dumps(as_json(result), indent=1, allow_nan=False))
     elif shown:
-        tell(result)
+        tell(result, diffusion)
 
 
 def _client_of(scheduler: str | None) -> AbstractContextManager[Any]:
