@@ -138,8 +138,8 @@ def _find_time(table: Table, taken: set[str | None]) -> str | None:
     usable = [
         n for n in named if table.is_numeric(n) or looks_like_timestamps(table.columns[n])
     ] or named
-    if usable:
-        return usable[0]
+    if usable:  # of a year and a date, the one that tells rows apart
+        return max(usable, key=lambda n: len(set(table.columns[n].tolist())))
     stamps = [n for n, c in table.columns.items() if n not in taken and looks_like_timestamps(c)]
     return stamps[0] if stamps else None
 

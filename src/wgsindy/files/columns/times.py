@@ -45,6 +45,7 @@ ALIASES = {
     "year": ("years", "yr", "a"),
 }
 UNIT_OF = {alias: unit for unit, names in ALIASES.items() for alias in (unit, *names)}
+YEARS = re.compile(r"year|decimal([ _]?(date|year))?", re.IGNORECASE)
 IN_A_NAME = re.compile(r".*?(?:[\s_]+|\s*[\[(/]\s*)([a-zµμ]+)\s*[\])]?\s*", re.IGNORECASE)
 # From September 2001 to 2103 the count of seconds since 1970 lies between these.
 EPOCH_FIRST, EPOCH_LAST = 1.0e9, 4.2e9
@@ -74,6 +75,8 @@ def written_unit(name: str, units: Mapping[str, str]) -> str | None:
     below = units.get(name, "").strip(" []()").lower()
     if below in UNIT_OF:
         return UNIT_OF[below]
+    if YEARS.fullmatch(name.strip()):
+        return "year"
     match = IN_A_NAME.fullmatch(name)
     return UNIT_OF.get(match.group(1).lower()) if match else None
 

@@ -43,8 +43,10 @@ class Dialect:
     units: tuple[str, ...] | None
 
 
-def find_dialect(lines: Sequence[str], label: str) -> Dialect:
+def find_dialect(lines: Sequence[str], label: str, known: str | None = None) -> Dialect:
     """Find out how a table is written from its first lines, blank ones left out.
+
+    ``known`` is the separator, if nobody has to guess it.
 
     Raises
     ------
@@ -54,7 +56,7 @@ def find_dialect(lines: Sequence[str], label: str) -> Dialect:
     head = _head(lines)
     # What stands above a table (a device's name, settings) must not vote on its separator.
     sample = [line for line in head[len(head) // 3 :] if not is_comment(line)]
-    separator, width = _separator_and_width(sample)
+    separator, width = _separator_and_width(sample, (known,) if known else SEPARATORS)
     rows = [split_line(line, separator) for line in sample]
     kinds = _column_kinds([row for row in rows if len(row) == width], width)
     if not any(kind in ("number", "moment") for kind in kinds):
@@ -139,9 +141,11 @@ def kind_of(field: str) -> FieldKind:
     return "moment" if MOMENT.fullmatch(field) else "text"
 
 
-def _separator_and_width(sample: Sequence[str]) -> tuple[str | None, int]:
+def _separator_and_width(
+    sample: Sequence[str], separators: Sequence[str | None]
+) -> tuple[str | None, int]:
     best: tuple[float, str | None, int] = (0.0, ",", 1)
-    for separator in SEPARATORS:
+    for separator in separators:
         rows = [split_line(line, separator) for line in sample]
         widths = Counter(len(row) for row in rows if len(row) > 1)
         if not widths:

@@ -27,8 +27,8 @@ GROUPED = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
 COMMENT_LINE = rf"^\s*({'|'.join(COMMENTS)})"
 
 
-def table_of_text(content: bytes, label: str) -> Table:
-    """Read a table of text in whatever dialect it is written.
+def table_of_text(content: bytes, label: str, separator: str | None = None) -> Table:
+    """Read a table of text in whatever dialect it is written; ``separator`` if it is known.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def table_of_text(content: bytes, label: str) -> Table:
     if not lines:
         raise NotEnoughDataError(f"{label} is empty; was it written to the end?")
     try:
-        dialect = find_dialect(lines, label)
+        dialect = find_dialect(lines, label, separator)
         fields, ragged = _fields(lines[dialect.first :], dialect)
     except csv.Error as error:
         raise DataError(f"{label} is not a table of numbers: {error}.") from None

@@ -28,4 +28,4 @@ def table_of_workbook(content: bytes, label: str) -> Table:
     rows = sheets[largest].fill_null("").rows()
     lines = ["\t".join(" ".join(cell.split()) for cell in row) for row in rows]
     where = f"{label}, sheet {largest!r}" if len(sheets) > 1 else label
-    return table_of_text("\n".join(lines).encode(), where)
+    return table_of_text("\n".join(lines).encode(), where, separator="\t")

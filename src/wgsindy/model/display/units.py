@@ -18,6 +18,7 @@ from wgsindy.model import tensor
 from wgsindy.model.linear_form import field_names
 
 TIME, STATES = "time_unit", "units"  # in what a generator knows of its origin
+UNKNOWN = "time"  # stands for its unit
 FIELD = re.compile(r"\b([ab])(\d+)(?:,(\d+))?\b")
 Powers = dict[str, Fraction]
 
@@ -73,7 +74,7 @@ class Units:
             own: tuple[int, ...] = (drift.index(target),)
         else:
             own = tensor.pairs(len(self.names))[entries.index(target)]
-        powers: Powers = {self.time: Fraction(-1)} if self.time else {}
+        powers: Powers = {self.time or UNKNOWN: Fraction(-1)} if self.known else {}
         for unit in (self._state(p) for p in own):
             if unit:
                 powers[unit] = powers.get(unit, Fraction(0)) + 1
