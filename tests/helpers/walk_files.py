@@ -12,6 +12,19 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 MAKERS: dict[str, Callable[[Path], list[Path]]] = {}
+OPTIONS = {
+    "weather": ("--library", "poly1"),
+    "ohlcv": ("--log", "Adj Close"),
+    "trackpy": ("--library", "poly1"),
+    "trackmate": ("--library", "poly1"),
+    "gene_network": ("--library", "poly1"),
+    "many_columns": ("--library", "poly1"),
+    "replicates": ("--replicates",),
+    "exports": ("--unit", "h"),
+    "workbook": ("--unit", "d"),
+    "unreadable_clock": ("--dt", "0.1"),
+    "poly20": ("--library", "poly20"),
+}
 
 
 def maker(function: Callable[[Path], list[Path]]) -> Callable[[Path], list[Path]]:
