@@ -52,7 +52,7 @@ def written(path: Path, head: str, rows: list[str]) -> list[Path]:
 
 
 def days(first: str, n: int, *, weekends: bool) -> list[dt.date]:
-    day, found = dt.date.fromisoformat(first), []
+    day, found = dt.date.fromisoformat(first), list[dt.date]()
     while len(found) < n:
         if weekends or day.weekday() < 5:
             found.append(day)
@@ -133,7 +133,7 @@ def tracks(n: int, length: int, seed: int) -> list[Array]:
 
 @maker
 def trackpy(folder: Path) -> list[Path]:
-    rng, rows = np.random.default_rng(7), []
+    rng, rows = np.random.default_rng(7), list[str]()
     for p, path in enumerate(tracks(12, 150, 6)):
         for frame, (x, y) in enumerate(path):
             mass, size = rng.normal(300, 9), rng.normal(2, 0.1)
@@ -183,7 +183,7 @@ def active_particle(folder: Path) -> list[Path]:
 def pendulum(folder: Path) -> list[Path]:
     """A noisy pendulum that goes over the top: dw = (-4 sin(theta) - 0.5 w + 2) dt + 1.5 dW."""
     rng, fine, every, n = np.random.default_rng(11), 0.002, 10, 6000
-    theta, w, rows = 0.1, 0.0, []
+    theta, w, rows = 0.1, 0.0, list[str]()
     for k in range(n * every):
         if k % every == 0:
             rows.append(f"{k * fine:.3f};{np.degrees(theta) % 360:.4f};{w:.5f}".replace(".", ","))
