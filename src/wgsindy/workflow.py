@@ -24,7 +24,7 @@ from wgsindy.files.columns.times import checked_unit
 from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.read_tables import label_of, open_data
 from wgsindy.model.change_of_variables import Change
-from wgsindy.model.display.units import STATES, TIME
+from wgsindy.model.display.units import STATES, TIME, Units
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import as_engine
 from wgsindy.terms.angular import angular_library
@@ -279,7 +279,8 @@ def _write(result: FileFit, folder: Path, *, title: str, command: str, stage: St
         weak, drawn = weak_fields(result.diagnostics.findings), digest(result.fit.data)
         for name, figure in fit_figures.fit_figures(fitted, drawn, weak).items():
             save_picture(figure, folder / f"{name}.png", dpi=150)
-    notes = [note.sentence for note in result.notes]
+    units = Units.of(result.generator.names, result.generator.info)
+    notes = [*(note.sentence for note in result.notes), units.sentence()]
     with stage("writing the report"):
         report.write_report(
             folder / REPORT,

@@ -80,6 +80,20 @@ class Units:
                 powers[unit] = powers.get(unit, Fraction(0)) + 1
         return powers
 
+    def sentence(self) -> str:
+        """Say the unit of each drift and of each variance, and what those who say D must know.
+
+        >>> Units(("x",), "s", ("um",)).sentence()
+        'Units: b[x] in um/s, a[x, x] in um^2/s. For those who say D, a = 2 D.'
+        """
+        if not self.known:
+            return "For those who say D, a = 2 D."
+        d = len(self.names)
+        drift, entries = field_names(d)
+        own = [*drift, *(entries[tensor.entry_number(p, p)] for p in range(d))]
+        units = ", ".join(f"{named_fields(t, self.names)} in {self.field(t)}" for t in own)
+        return f"Units: {units}. For those who say D, a = 2 D."
+
 
 def _exponents(term: str, names: Sequence[str]) -> Powers:
     """Powers of the states in a product; sines and logarithms have none."""
