@@ -20,6 +20,7 @@ from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
 from wgsindy.model import model_file, readouts, tensor
+from wgsindy.model.alternatives import Alternative
 from wgsindy.model.density import LogDensity
 from wgsindy.model.display import latex
 from wgsindy.model.equations import Coefficient, Formulas, SymbolicGenerator
@@ -43,6 +44,7 @@ class Generator:
     info : facts about where it comes from, kept in the model file
     region : mean and spread of the data it was fitted to; None for a known truth
     uncertainty : error bars and inclusion probabilities, if the recipe gives them
+    alternatives : formulas of single fields that explain the data about as well, best first
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Generator:
     info: Mapping[str, Any] = field(default_factory=dict)
     region: Frame | None = None
     uncertainty: Uncertainty | None = None
+    alternatives: tuple[Alternative, ...] = ()
 
     @classmethod
     def from_sympy(
