@@ -16,7 +16,7 @@ def test_only_long_work_is_announced() -> None:
     wide = Trajectories([walk(d=20, n=600)], 0.1)
     sentence = work_ahead("wide.csv", wide, "poly1")
     assert "599 steps of 20 states (x1, x2," in sentence
-    assert "21 terms for each of 230 fields: about 9 s" in sentence
+    assert "21 terms for each of 230 fields: about 15 s" in sentence
     assert work_ahead("plane.csv", Trajectories([walk()], 0.1), "poly2") == ""
     assert expected_seconds(wide, "poly2") > expected_seconds(wide, "poly1")
 

@@ -11,7 +11,7 @@ from wgsindy.terms.library import library
 
 # Seconds a number of a pass over the data, and a number of the search for terms; measured on one
 # core with 20 states of poly1, 10 of poly2 and 2 of poly20, fit and diagnostics together.
-PASSING, SEARCHING = 1.2e-6, 5e-8
+PASSING, SEARCHING = 2e-6, 5e-8
 ROUNDS = 3  # in which `auto` grows a library, usually
 LONG = 3.0  # seconds
 MOST_NAMED = 12  # states
