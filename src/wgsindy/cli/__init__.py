@@ -10,10 +10,12 @@ import typer
 from rich.table import Table
 
 from wgsindy import __version__
+from wgsindy.cli.compare import compare
 from wgsindy.cli.console import complain, console, say
 from wgsindy.cli.demo import demo
 from wgsindy.cli.fit import fit
 from wgsindy.cli.plugins import add_commands
+from wgsindy.cli.report import report
 from wgsindy.cli.simulate import simulate
 from wgsindy.errors import WgsindyError
 
@@ -27,6 +29,8 @@ app = typer.Typer(  # with --install-completion and --show-completion for the sh
     pretty_exceptions_enable=False,
 )
 app.command()(fit)
+app.command()(report)
+app.command()(compare)
 app.command()(simulate)
 app.command()(demo)
 add_commands(app)

@@ -193,8 +193,12 @@ def missing_terms(seen: Measurements) -> Iterator[Finding]:
 
 def several(seen: Measurements) -> Iterator[Finding]:
     """Formulas that explain the data as well as the written ones."""
-    found = [one for one in seen.generator.alternatives if one.log_evidence > -EQUAL]
-    found = [one for one in found if not one.library]
+    drift = field_names(seen.data.dimension)[0]
+    found = [
+        one
+        for one in seen.generator.alternatives
+        if one.target in drift and not one.library and one.log_evidence > -EQUAL
+    ]
     for rival in seen.rivals:
         if not rival.is_preferred:
             found += [one for one in rival.alternatives if one.log_evidence > BETTER]

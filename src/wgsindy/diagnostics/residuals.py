@@ -28,6 +28,7 @@ CHUNK = 8192  # long against a block: those that two chunks share are left out
 LOW_NOISE = 0.05  # share of the mean noise below which a sample sits where noise vanishes
 NEARLY_SINGULAR = 0.1  # smallest eigenvalue of the correlations; |rho| > 0.9 of two coordinates
 DOUBLED = 0.01  # the same of columns that are copies of each other, but for little
+NEAR_END = 0.1  # of the spread: how near to the smallest or largest state is near
 LONG_STEP = 0.1  # share of the way back to rest that one step covers
 
 
@@ -265,10 +266,11 @@ class ResidualPass(SumPass[Residuals]):
         edges = np.stack([self.summary.low, self.summary.high])
         total.at_edge += np.count_nonzero(seen.states == edges[:, None], axis=1)
         own = np.einsum("npp->np", field)
-        # Half a step of each state itself: where noise vanishes, so does the step.
-        near = np.abs(seen.states - edges[:, None]) < 0.5 * np.sqrt(
-            np.maximum(own, 0.0) * seen.dt[:, None]
-        )
+        # Half a step of each state itself: where noise vanishes, so does the step. Long steps are
+        # not asked for more than the ends of the distribution.
+        step = 0.5 * np.sqrt(np.maximum(own, 0.0) * seen.dt[:, None])
+        step = np.minimum(step, NEAR_END * self.summary.region.scale)
+        near = np.abs(seen.states - edges[:, None]) < step
         arriving = near[:, 1:] & ~near[:, :-1] & Spans.of(seen.trajectory).joined[:, None]
         total.visits += np.count_nonzero(arriving, axis=1)
         positive = (own > 0).all(axis=1)

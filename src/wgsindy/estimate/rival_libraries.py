@@ -154,12 +154,13 @@ class Comparison:
             # Not by a cost of the others: with enough data any cost is worth paying.
             smaller = Problem(problem.root[:, own], problem.target, problem.norm[own])
             bound = search(smaller, costs[own])
-            gain = free.gain - bound.gain
-            worth = gain - float(free.best @ costs - bound.best @ costs[own])
+            saved = float(bound.best @ costs[own] - free.best @ costs)
+            worth = free.gain - bound.gain + saved
             if worth > 0:
                 # One root in the place of two terms is shorter. That alone is no reason to call
-                # the two terms wrong: it must explain more as well.
-                log_evidence = max(log_evidence, worth if closed else min(worth, gain))
+                # the two terms wrong, so the first term that is saved does not count.
+                shorter = 0.0 if closed else float(np.clip(saved, 0.0, costs.min()))
+                log_evidence = max(log_evidence, worth - shorter)
                 chosen[name] = tuple(np.array(larger.formulas)[free.best].tolist())
                 worths[name] = worth
         return log_evidence, chosen, worths
