@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo examples quick test everything goldens lint types docs clean
+.PHONY: demo examples quick test everything goldens wheel-check lint types docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/wgsindy demo
@@ -30,6 +30,10 @@ everything: $(VENV)/.dev
 # What is stored, or what differs from it beyond rounding.
 goldens: $(VENV)/.dev
 	$(BIN)/python tests/golden/goldens.py
+
+# The built packages, each in an environment of its own.
+wheel-check:
+	PYTHON=$(PYTHON) .ci/wheel_check
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

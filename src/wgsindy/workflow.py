@@ -16,15 +16,19 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.diagnostics.findings import weak_fields
 from wgsindy.errors import DataError, OutputError, ReportError
-from wgsindy.estimate.fit import Candidates, fit_dataset
+from wgsindy.estimate.cost import work_ahead
+from wgsindy.estimate.fit import AUTO, Candidates, fit_dataset
 from wgsindy.estimate.result import Fit
 from wgsindy.files.atomic import refuse_occupied, whole_folder, write_atomically
+from wgsindy.files.columns.roles import formula_name
 from wgsindy.files.columns.times import checked_unit
 from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.read_tables import label_of, open_data
 from wgsindy.model.change_of_variables import Change
+from wgsindy.model.display.units import STATES, TIME, Units
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import as_engine
+from wgsindy.terms.angular import angular_library
 from wgsindy.terms.origin import origin_notes
 
 if TYPE_CHECKING:  # the report is loaded when it is drawn
@@ -42,6 +46,10 @@ MODEL, FITTED_MODEL, RECORD, REPORT, TABLE = (
 RESULT_FILES = (MODEL, FITTED_MODEL, RECORD, REPORT, TABLE, "overview.png", "fields.png")
 
 Stage = Callable[[str], AbstractContextManager[None]]
+
+
+def _unsaid(sentence: str) -> None:
+    pass
 
 
 def _untold(name: str) -> AbstractContextManager[None]:
@@ -87,6 +95,7 @@ def fit_file(
     force: bool = False,
     report: bool = True,
     stage: Stage = _untold,
+    tell: Callable[[str], None] = _unsaid,
     **reading: Any,
 ) -> FileFit:
     """Read files, fit, judge, and write model, table, figures and report into a folder.
@@ -108,6 +117,7 @@ def fit_file(
     force : replace an older result in that folder
     report : whether to draw figures and report
     stage : called with the name of each stage, gives a context around it
+    tell : called before a long fit with a sentence: what was read, how many terms, how long
     reading : further arguments of :func:`wgsindy.read`: ``states``, ``time``, ``dt`` ...
 
     Raises
@@ -126,7 +136,14 @@ def fit_file(
     with stage("reading"):
         found = open_data(data, stream=stream, **reading)
         measured: Dataset = found.data.thinned(every)
-        changes, changed = _changed([*_logarithms(log), *_listed(transform)], measured)
+        changes, changed = _changed(
+            [*_logarithms(log, measured.names), *_listed(transform)], measured
+        )
+        library = _periodic(library, found.angles, changed)
+    label = label_of(data)
+    ahead = work_ahead(label, changed, library)
+    if ahead:
+        tell(ahead)
     notes: list[Note] = []
     with stage("fitting"), collecting_warnings(notes):
         fit = fit_dataset(
@@ -137,7 +154,8 @@ def fit_file(
             engine=as_engine(engine, threads),
         )
         diagnostics = diagnose(fit)
-    label, origins = label_of(data), origin_notes(fit.generator.basis, fit.summary.region)
+    fit = replace(fit, generator=_with_units(fit.generator, found))
+    origins = origin_notes(fit.generator.basis, fit.summary.region)
     result = FileFit(
         heading=_heading(label, measured, every),
         notes=(
@@ -147,9 +165,9 @@ def fit_file(
         ),
         changes=changes,
         fit=fit,
-        generator=_mapped_back(changes, fit.generator, measured),
+        generator=_with_units(_mapped_back(changes, fit.generator, measured), found),
         diagnostics=diagnostics,
-        time_unit=_known_unit(reading.get("unit"), reading.get("time_unit")),
+        time_unit=found.time_unit or _known_unit(reading.get("unit"), reading.get("time_unit")),
         folder=folder,
         files=(),
     )
@@ -178,8 +196,16 @@ def _listed(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def _logarithms(names: str | Sequence[str]) -> list[str]:
-    return [f"log_{name} = log({name})" for name in _listed(names)]
+def _logarithms(wanted: str | Sequence[str], names: Sequence[str]) -> list[str]:
+    """Write changes to logarithms; a column may be named as the file does, ``Adj Close``."""
+    own = [name if name in names else formula_name(name) for name in _listed(wanted)]
+    return [f"log_{name} = log({name})" for name in own]
+
+
+def _periodic(library: Candidates, angles: Sequence[str], data: Dataset) -> Candidates:
+    """Return terms that repeat after a turn, if nobody chose others and there are angles."""
+    turning = [name for name in angles if name in data.names]
+    return angular_library(data.names, turning) if turning and library == AUTO else library
 
 
 def _changed(texts: Sequence[str], data: Dataset) -> tuple[tuple[Change, ...], Dataset]:
@@ -206,6 +232,13 @@ def _heading(source: str, data: Dataset, every: int) -> str:
         f"{', '.join(data.names)}{thinning}; {data.n_increments} steps, mean step "
         f"{data.mean_dt:.4g}, observed time {data.total_time:.4g}."
     )
+
+
+def _with_units(generator: Generator, found: Reading[Dataset]) -> Generator:
+    """Write the units that are known into what a model file says of its origin."""
+    states = {name: unit for name, unit in found.units.items() if name in generator.names}
+    known = {TIME: found.time_unit, STATES: states}
+    return replace(generator, info={**generator.info, **{k: v for k, v in known.items() if v}})
 
 
 def _without_repeats(found: Reading[Dataset], of_the_fit: Sequence[Note]) -> Iterator[Note]:
@@ -265,7 +298,7 @@ def _save(result: FileFit, record: Record, folder: Path) -> None:
     result.generator.save(folder / MODEL)
     if result.changes:
         result.fit.generator.save(folder / FITTED_MODEL)
-    write_atomically(folder / TABLE, coefficients_csv(result.generator.coefficients))
+    write_atomically(folder / TABLE, coefficients_csv(result.generator))
     write_atomically(folder / RECORD, record.text())
 
 
@@ -312,6 +345,8 @@ def _draw_report(
 ) -> list[str]:
     from wgsindy import report
 
+    shown = mapped or fitted
+    units = Units.of(shown.names, shown.info).sentence()
     changed = [f"Fitted in {', '.join(record.changes)}."] if record.changes else []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -323,7 +358,7 @@ def _draw_report(
             title=record.title,
             command=record.command,
             model_file=FITTED_MODEL if mapped else MODEL,
-            notes=[*record.notes, *changed],
+            notes=[*record.notes, *changed, units],
             time_unit=record.time_unit,
             mapped=mapped,
         )

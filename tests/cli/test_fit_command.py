@@ -19,9 +19,11 @@ from messy import write as write_lines
 
 from wgsindy import Generator, Trajectories, cli, read
 from wgsindy.cli.fit import as_library, column, separated
+from wgsindy.cli.output import written_equations
 from wgsindy.errors import OutlierWarning, SimulationError
 from wgsindy.files import csv_text, refuse_occupied
 from wgsindy.files.notes import WARNING_OF
+from wgsindy.model.display.units import named_fields
 from wgsindy.workflow import RESULT_FILES, default_folder
 
 
@@ -47,7 +49,7 @@ def test_a_fit_prints_and_writes_everything(wgsindy: Command, tmp_path: Path) ->
     written += ["overview.png", "fields.png"]
     assert sorted(item.name for item in folder.iterdir()) == sorted(written)
     model = Generator.load(folder / "model.json")
-    for equation in model.equations(errors=True):
+    for equation in written_equations(model)[0]:
         assert f"  {equation}" in lines
         assert "±" in equation or equation.endswith("= 0")
     assert "The generator is identified: nothing was found that limits it." in lines
@@ -122,9 +124,10 @@ def test_findings_are_told_with_their_advice(wgsindy: Command, without_pictures:
     assert found["verdict"] == "not identified"
     assert found["limitation"] == found["findings"][0]["limitation"] == "low drift signal-to-noise"
     told = " ".join(wgsindy("fit", "walk.csv", "--library", "poly1", "--force").out.split())
-    assert found["summary"] in told
+    assert named_fields(found["summary"], ["x"]) in told
     for finding in found["findings"]:
-        assert " ".join(f"{finding['sentence']} {finding['advice']}".split()) in told
+        said = named_fields(f"{finding['sentence']} {finding['advice']}", ["x"])
+        assert " ".join(said.split()) in told
 
 
 def test_quiet_prints_errors_only(wgsindy: Command, without_pictures: None) -> None:
@@ -386,7 +389,9 @@ def test_a_logarithm_is_fitted_and_mapped_back(
     assert Generator.load("price-wgsindy/model.json").names == ("x",)
     assert Generator.load("price-wgsindy/fitted-model.json").names == ("log_x",)
     told = wgsindy("fit", "price.csv", "--library", "poly1", "--force", *option).out
-    assert all(f"  {text}\n" in told for text in [*fit["equations"], *result["equations"]])
+    for model in (fit, result):
+        for equation in model["equations"]:
+            assert f"  {named_fields(equation, model['states'])}\n" in told
 
 
 def test_the_report_is_given_unit_and_mapped_equations(

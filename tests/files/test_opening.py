@@ -57,7 +57,7 @@ def test_what_is_in_memory_and_functions_are_taken_as_well() -> None:
 
 
 def test_warnings_become_notes(tmp_path: Path) -> None:
-    rows = {"id": [0] * 20 + [1], "t": [*range(20), 0], "x [mm]": [*np.sin(np.arange(20.0)), 1.0]}
+    rows = {"id": [0] * 20 + [1], "t": [*range(20), 0], "x-mm": [*np.sin(np.arange(20.0)), 1.0]}
     path = tmp_path / "table.csv"
     pd.DataFrame(rows).to_csv(path, index=False)
     with warnings.catch_warnings():

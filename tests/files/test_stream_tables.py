@@ -206,7 +206,7 @@ def test_timestamps_of_parquet_are_seconds(tmp_path: Path) -> None:
 
 
 def test_names_that_cannot_stand_in_a_formula_are_changed_as_when_reading(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"t": np.arange(30.0), "x [m]": np.sin(np.arange(30.0))})
+    frame = pd.DataFrame({"t": np.arange(30.0), "x-m": np.sin(np.arange(30.0))})
     frame.to_csv(tmp_path / "table.csv", index=False)
     with pytest.warns(RenamedColumnsWarning):
         names = stream(tmp_path / "table.csv").names

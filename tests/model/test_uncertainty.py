@@ -239,7 +239,7 @@ def test_coefficients_of_a_truth_have_no_error_bars() -> None:
 
 def test_formulas_carry_their_standard_errors() -> None:
     assert small_generator().equations(errors=True) == [
-        "b1 = -(2 ± 0.5)*x",
+        "b1 = -(2.0 ± 0.5)*x",
         "a11 = (1.5 ± 0.2) + (0.5 ± 0.3)*x",
     ]
     assert small_generator().equations() == ["b1 = -2*x", "a11 = 1.5 + 0.5*x"]
@@ -265,10 +265,10 @@ def test_asking_a_truth_for_errors_writes_the_plain_formula() -> None:
     ("terms", "errors", "text"),
     [
         ([], [], "0"),
-        ([(1.0, "x")], [0.25], "(1 ± 0.25)*x"),
-        ([(-1.0, "1")], [0.1], "-(1 ± 0.1)"),
-        ([(0.5, "x"), (-3.0, "x + y")], [0.01, 2.0], "(0.5 ± 0.01)*x - (3 ± 2)*(x + y)"),
-        ([(1.23456, "x")], [0.0123], "(1.23 ± 0.012)*x"),
+        ([(1.0, "x")], [0.25], "(1.00 ± 0.25)*x"),
+        ([(-1.0, "1")], [0.1], "-(1.0 ± 0.1)"),
+        ([(0.5, "x"), (-3.0, "x + y")], [0.01, 2.0], "(0.50 ± 0.01)*x - (3 ± 2)*(x + y)"),
+        ([(1.23456, "x")], [0.0123], "(1.235 ± 0.012)*x"),
     ],
 )
 def test_sums_with_errors_are_written(

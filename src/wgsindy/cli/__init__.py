@@ -22,10 +22,9 @@ from wgsindy.errors import WgsindyError
 INTERRUPTED = 130  # what a shell expects of a program that Ctrl-C ended
 TRACEBACK = "WGSINDY_TRACEBACK"
 
-app = typer.Typer(
+app = typer.Typer(  # with --install-completion and --show-completion for the shell
     name="wgsindy",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )

@@ -34,6 +34,11 @@ def say_unbroken(text: str) -> None:
     console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
+def say_aside(text: str) -> None:
+    """Print a sentence about the work, apart from its result."""
+    aside.print(Text(text), soft_wrap=True)
+
+
 def complain(text: str) -> None:
     """Print an error to where errors go."""
     aside.print(Text("wgsindy: ", style="bold red") + Text(text), soft_wrap=True)

@@ -95,7 +95,7 @@ def _write_outcome(
     out.mkdir(parents=True, exist_ok=True)
     with stage("drawing"):
         estimate.save(out / "model.json")
-        write_atomically(out / "coefficients.csv", coefficients_csv(estimate.coefficients))
+        write_atomically(out / "coefficients.csv", coefficients_csv(estimate))
         save_picture(plot_overview(estimate, truth, data), out / "overview.png", dpi=130)
         save_picture(plot_comparison(estimate, truth, data), out / "fields.png", dpi=110)
     with stage("writing the report"):

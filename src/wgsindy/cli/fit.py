@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wgsindy.cli.console import passes
+from wgsindy.cli.console import passes, say_aside
 
 if TYPE_CHECKING:
     from wgsindy.terms.library import Library
@@ -37,9 +37,13 @@ def column(text: str | None) -> str | int | None:
 
 
 def columns(given: Sequence[str] | None) -> list[str | int | None] | None:
-    """Read several columns."""
-    names = separated(given)
-    return None if names is None else [column(name) for name in names]
+    """Read several columns; a text with a comma is left to those who know all names."""
+    if given is None:
+        return None
+    numbers = [part.strip() for item in given for part in item.split(",")]
+    if all(part.isdecimal() for part in numbers):
+        return [int(part) for part in numbers]
+    return list(given)
 
 
 def as_library(given: Sequence[str]) -> str | Library:
@@ -110,12 +114,19 @@ def fit(
     time_format: Annotated[
         Text, _option(DATA, "--time-format", "FORMAT", "Of timestamps, like %d.%m.%Y.")
     ] = None,
+    clock: Annotated[
+        Text, _option(DATA, "--clock", "KIND", "rows: count rows; calendar: count weekends.")
+    ] = None,
     variable: Annotated[
         Text, _option(DATA, "--variable", "COLUMN", "Of the names, in a long table.")
     ] = None,
     value: Annotated[
         Text, _option(DATA, "--value", "COLUMN", "Of the values, in a long table.")
     ] = None,
+    replicates: Annotated[
+        bool, _option(DATA, "--replicates", None, "Each column is a run of one state.")
+    ] = False,
+    angle: Annotated[Texts, _option(DATA, "--angle", "STATES", "That are angles.")] = None,
     names: Annotated[Texts, _option(DATA, "--names", "NAMES", "For the states: x,v.")] = None,
     missing: Annotated[
         list[float] | None, _option(DATA, "--missing", "NUMBER", "That stands for no value.")
@@ -134,6 +145,9 @@ def fit(
     noise_correction: Annotated[
         bool, _option(FIT, "--noise-correction", None, "Allow for observation noise.")
     ] = False,
+    diffusion: Annotated[
+        str, _option(FIT, "--diffusion", "a|D", "Print a (default), or D = a / 2.")
+    ] = "a",
     seed: Annotated[int, _option(FIT, "--seed", "N", "Of all that is random.", min=0)] = 0,
     threads: Annotated[int, _option(FIT, "--threads", "N", "For passes over data.", min=1)] = 1,
     scheduler: Annotated[
@@ -157,6 +171,8 @@ def fit(
     from wgsindy.cli.output import as_json, tell
     from wgsindy.workflow import fit_file
 
+    if diffusion not in ("a", "D"):
+        raise typer.BadParameter(f"--diffusion is a or D, got {diffusion!r}.")
     shown = not (quiet or machine)
     with _client_of(scheduler) as client:
         result = fit_file(
@@ -165,7 +181,7 @@ def fit(
             library=as_library(library or ["auto"]),
             recipe=recipe,
             noise_correction=noise_correction,
-            log=separated(log) or (),
+            log=log or (),
             transform=transform or (),
             every=every,
             stream=stream,
@@ -177,7 +193,11 @@ def fit(
             force=force,
             report=not no_report,
             stage=partial(passes, shown=shown),
+            **({"tell": say_aside} if shown else {}),
             states=columns(states),
+            clock=clock,
+            replicates=replicates or None,
+            angle=separated(angle) or (),
             time=column(time),
             trajectory=column(trajectory),
             dt=dt,
@@ -193,7 +213,7 @@ def fit(
     if machine:
         typer.echo(json.dumps(as_json(result), indent=1, allow_nan=False))
     elif shown:
-        tell(result)
+        tell(result, diffusion)
 
 
 def _client_of(scheduler: str | None) -> AbstractContextManager[Any]:

@@ -6,6 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from wgsindy.cli.console import say, say_indented, say_unbroken
+from wgsindy.model.display.units import STATES, TIME, Units, named_fields
+from wgsindy.model.equations import Coefficient
+from wgsindy.model.linear_form import field_names, join_terms
 from wgsindy.workflow import REPORT
 
 if TYPE_CHECKING:
@@ -13,23 +16,31 @@ if TYPE_CHECKING:
     from wgsindy.workflow import FileFit
 
 CHOICE = "choice"
+MANY_ENTRIES = 10  # of a tensor: beyond, zeros are counted, not listed
+TENSOR = {
+    "a": "Diffusion tensor a (a = 2 D for those who say D: --diffusion D)",
+    "D": "Diffusion tensor D (half of a, the covariance of a step over its duration)",
+}
 
 
-def tell(result: FileFit) -> None:
+def tell(result: FileFit, diffusion: str = "a") -> None:
     """Print what was read, the equations, the verdict, and where the files are."""
+    names = result.generator.names
     say_unbroken(result.heading)
     for note in result.notes:
         told = note.kind == CHOICE  # not a warning: it needs no name
         say_indented(note.sentence if told else f"{note.kind}: {note.sentence}")
     if result.changes:
-        _tell_equations(result.fit.generator, f", fitted in {result.change_text}")
-        _tell_equations(result.generator, ", mapped back by Ito's formula")
+        _tell_equations(result.fit.generator, f", fitted in {result.change_text}", diffusion)
+        _tell_equations(result.generator, ", mapped back by Ito's formula", diffusion)
     else:
-        _tell_equations(result.generator, "")
+        _tell_equations(result.generator, "", diffusion)
     say("")
-    say(result.diagnostics.summary)
+    say(named_fields(result.diagnostics.summary, names))
     for finding in result.diagnostics.findings:
-        say_indented(f"{finding.limitation}: {finding.sentence} {finding.advice}")
+        say_indented(
+            named_fields(f"{finding.limitation}: {finding.sentence} {finding.advice}", names)
+        )
     say("")
     written = ", ".join(name for name in result.files if name != REPORT)
     say_unbroken(f"Wrote {written} to {result.folder}/")
@@ -37,15 +48,43 @@ def tell(result: FileFit) -> None:
         say_unbroken(f"Open {result.folder / REPORT} in a browser.")
 
 
-def _tell_equations(generator: Generator, how: str) -> None:
-    equations = generator.equations(errors=True)
+def _tell_equations(generator: Generator, how: str, diffusion: str) -> None:
+    equations, zeros = written_equations(generator, diffusion)
     say("")
     say(f"Drift b of ({', '.join(generator.names)}){how}")
     for equation in equations[: generator.dimension]:
         say_unbroken(f"  {equation}")
-    say("Diffusion tensor a")
+    say(TENSOR[diffusion])
     for equation in equations[generator.dimension :]:
         say_unbroken(f"  {equation}")
+    if zeros:
+        say_indented(f"and {zeros} other entries, all of them 0")
+
+
+def written_equations(generator: Generator, diffusion: str = "a") -> tuple[list[str], int]:
+    """Write each field by its name and with its unit; of many zeros only say how many.
+
+    With ``diffusion="D"`` the tensor is D = a / 2.
+    """
+    names, units = generator.names, Units.of(generator.names, generator.info)
+    terms: dict[str, list[Coefficient]] = {}
+    for found in generator.written():
+        terms.setdefault(found.target, []).append(found)
+    drift, entries = field_names(len(names))
+    lines, zeros = [], 0
+    for target in (*drift, *entries):
+        if target in entries and target not in terms and len(entries) > MANY_ENTRIES:
+            zeros += 1
+            continue
+        scale = 0.5 if target in entries and diffusion == "D" else 1.0
+        own = terms.get(target, [])
+        bars = [scale * found.std_error for found in own]
+        known = bool(own) and not any(math.isnan(bar) for bar in bars)
+        pairs = [(scale * found.value, found.term) for found in own]
+        text = join_terms(pairs, 3, bars if known else None)
+        unit = f"   [{units.field(target)}]" if units.known else ""
+        lines.append(f"{named_fields(target, names, diffusion)} = {text}{unit}")
+    return lines, zeros
 
 
 def as_json(result: FileFit) -> dict[str, Any]:
@@ -73,13 +112,20 @@ def as_json(result: FileFit) -> dict[str, Any]:
 
 
 def _model(generator: Generator) -> dict[str, Any]:
+    units = Units.of(generator.names, generator.info)
     return {
         "states": list(generator.names),
         "equations": generator.equations(errors=True),
+        "time_unit": generator.info.get(TIME, ""),
+        "units": dict(generator.info.get(STATES, {})),
         "coefficients": [
             {
                 name: None if isinstance(value, float) and math.isnan(value) else value
                 for name, value in found._asdict().items()
+            }
+            | {
+                "field": named_fields(found.target, generator.names),
+                "unit": units.coefficient(found.target, found.term),
             }
             for found in generator.coefficients
         ],

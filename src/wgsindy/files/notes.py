@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from wgsindy.data.dataset import Dataset
@@ -131,6 +131,9 @@ class Reading(Generic[DataT]):
     ----------
     data : the trajectories, in memory (:class:`~wgsindy.Trajectories`) or streamed
     notes : one for each choice, doubt and correction, in the order of the steps of reading
+    time_unit : unit of the times, as far as it is known
+    units : units of states, by their names, as far as they are known
+    angles : states that are angles, continuous and in radians
 
     Examples
     --------
@@ -143,6 +146,9 @@ class Reading(Generic[DataT]):
 
     data: DataT
     notes: tuple[Note, ...] = ()
+    time_unit: str = ""
+    units: Mapping[str, str] = field(default_factory=dict)
+    angles: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         lines = [f"  {note.kind}: {note.sentence}" for note in self.notes]

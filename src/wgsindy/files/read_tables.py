@@ -8,6 +8,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from wgsindy.data.resolution import resolution_of
 from wgsindy.data.screening import screened
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, MissingValuesWarning, WgsindyWarning
+from wgsindy.files.cleaning.exports import joined_exports
 from wgsindy.files.cleaning.gaps import without_gaps
 from wgsindy.files.cleaning.order import ordered
 from wgsindy.files.cleaning.raw_trajectories import (
@@ -27,8 +29,11 @@ from wgsindy.files.cleaning.raw_trajectories import (
     raw_trajectories,
 )
 from wgsindy.files.cleaning.suspicious import inspect
-from wgsindy.files.columns.roles import as_list, find_roles, note_roles, state_names
-from wgsindy.files.columns.times import Clock, checked_dt, checked_unit, with_joined_date
+from wgsindy.files.columns.angles import unwrapped
+from wgsindy.files.columns.replicates import one_trajectory_a_column
+from wgsindy.files.columns.roles import Roles, as_list, find_roles, note_roles, state_names
+from wgsindy.files.columns.times import ROWS, Clock, checked_dt, checked_unit, with_joined_date
+from wgsindy.files.columns.units import header_unit
 from wgsindy.files.formats.loading import paths_of, tables_of
 from wgsindy.files.notes import KIND_OF, Note, Reading, warn_of
 from wgsindy.files.table import require_columns, widened
@@ -39,7 +44,19 @@ if TYPE_CHECKING:
 STDIN = "-"
 LARGE = 256 * 2**20  # bytes of all files: beyond, what is read into memory takes over 1 GB
 # Arguments of `read` that change what is in the file, which a stream takes as it is.
-CHANGING = ("unit", "time_unit", "time_format", "variable", "value", "log", "missing", "gap")
+CHANGING = (
+    "unit",
+    "time_unit",
+    "time_format",
+    "clock",
+    "variable",
+    "value",
+    "angle",
+    "replicates",
+    "log",
+    "missing",
+    "gap",
+)
 
 
 def read(
@@ -52,31 +69,42 @@ def read(
     unit: str | None = None,
     time_unit: str | None = None,
     time_format: str | None = None,
+    clock: str | None = None,
     variable: str | int | None = None,
     value: str | int | None = None,
+    replicates: bool = False,
     names: Sequence[str] | None = None,
+    angle: str | Sequence[str] = (),
     log: str | Sequence[str] = (),
     missing: float | Sequence[float] = (),
     gap: float | None = None,
 ) -> Reading[Trajectories]:
     """Read trajectories from a file, several files, a data frame or arrays.
 
-    A file is CSV or other text in any dialect, Parquet, NPY, NPZ, HDF5 or Zarr; its content
+    A file is CSV or other text in any dialect, Excel, Parquet, NPY, NPZ, HDF5 or Zarr; its content
     decides, not its name. Columns may be given by name or by position (the first is 0).
 
     Parameters
     ----------
     source : path, glob, list of paths, data frame, array, list or mapping of arrays
-        Several files are read as one trajectory each (or more, if they have ids).
-    states : columns of the state; by default all columns of numbers but time and ids
+        Several files are read as one trajectory each (or more, if they have ids); those that share
+        rows are exports of one instrument, and are joined.
+    states : columns of the state; by default all columns of numbers but time, ids, row numbers and
+        what else says nothing of a state (qualities of spots; of prices, all but the close)
     time : column of times, numbers or timestamps; by default found by name
     trajectory : column that tells trajectories apart; by default found by name
-    dt : sampling interval, if there are no times; it also scales a column that counts samples
-    unit : unit of time wanted (``s``, ``ms``, ``min``, ``h``, ``d``, ...); timestamps default to s
+    dt : sampling interval, if there are no times, or none that can be read; it also scales a
+        column that counts samples
+    unit : unit of time wanted (``s``, ``ms``, ``min``, ``h``, ``d``, ``year``, ...); by default
+        timestamps are read in the one that suits their steps
     time_unit : unit of a column of numbers, if ``unit`` is given and the header does not say
-    time_format : how timestamps are written if not in ISO 8601, as for ``strptime``
+    time_format : how timestamps are written if they are not recognised, as for ``strptime``
+    clock : ``"rows"`` counts rows, ``dt`` apart or 1, whatever the column of times says;
+        ``"calendar"`` counts weekends and holidays, by default left out of daily data without them
     variable, value : the two columns of a long table
+    replicates : each column is a trajectory of one state
     names : names of the coordinates, by default those of the columns
+    angle : states that are angles; those that jump by turns are found
     log : states to replace by their logarithm; ``x`` becomes ``log_x``
     missing : numbers that stand for no value, for example ``[-999]``
     gap : longest step in time that is no gap, by default 5 times the usual one; see
@@ -101,33 +129,58 @@ def read(
     (('x',), 2)
     """
     notes: list[Note] = []
-    clock = Clock(checked_unit(unit, "unit"), checked_unit(time_unit, "time_unit"), time_format)
     tables = [with_joined_date(widened(table, variable, value)) for table in tables_of(source)]
     require_columns(tables)
-    first, dt = tables[0], checked_dt(dt, tables)
+    dt = checked_dt(1.0 if clock == ROWS and dt is None else dt, tables)
+    asked = Clock(
+        checked_unit(unit, "unit"), checked_unit(time_unit, "time_unit"), time_format, clock, dt
+    )
     roles = find_roles(
-        first,
+        tables[0],
         states=as_list(states, "states"),
         time=time,
         trajectory=trajectory,
         dt=dt,
         notes=notes,
     )
-    if roles.time is None and clock.unit is not None:
-        raise DataError(f"unit={unit!r} has no times to convert; dt is used as it is.")
-    raw = raw_trajectories(tables, roles, clock, dt, as_list(missing, "missing") or (), notes)
+    roles = _by_rows(roles, asked, notes)
+    if replicates:
+        tables, roles = one_trajectory_a_column(tables, roles, names, notes)
+    tables = joined_exports(tables, roles, notes)
+    raw, found_unit = raw_trajectories(
+        tables, roles, asked, as_list(missing, "missing") or (), notes
+    )
     raw, kept = drop_constant(raw, roles.states, roles.chosen, notes)
     states_kept = [roles.states[k] for k in kept]
-    coordinates, logged = state_names(first, states_kept, names, as_list(log, "log") or (), notes)
+    coordinates, logged = state_names(
+        tables[0], states_kept, names, as_list(log, "log") or (), notes
+    )
     note_roles(roles, states_kept, notes)
+    units = [header_unit(name, tables[0].units)[1] for name in states_kept]
     raw = without_gaps(ordered(raw, notes), gap, notes)
+    raw, turning = unwrapped(raw, coordinates, units, as_list(angle, "angle") or (), notes)
     data = _screened(_trajectories(raw, dt, coordinates), notes)
     labels = [one.label for one in raw] if len(raw) == len(data) else None
     inspect(as_logarithms(_complete(data, labels), logged, coordinates), coordinates, notes)
     for name in (coordinates[k] for k in logged):
         data = data.replaced(name, name, np.log)
     warn_of(notes, stacklevel=2)
-    return Reading(data, tuple(notes))
+    known = {
+        name: "rad" if k in turning else own
+        for k, (name, own) in enumerate(zip(coordinates, units, strict=True))
+        if k in turning or (own and k not in logged)
+    }
+    return Reading(data, tuple(notes), found_unit, known, tuple(coordinates[k] for k in turning))
+
+
+def _by_rows(roles: Roles, clock: Clock, notes: list[Note]) -> Roles:
+    """Leave the column of times alone if rows are to be counted; refuse a unit without times."""
+    if clock.kind == ROWS:
+        notes.append(Note("choice", 1, f"time: rows are counted, {clock.dt:g} apart."))
+        roles = replace(roles, time=None)
+    elif roles.time is None and clock.unit is not None:
+        raise DataError(f"unit={clock.unit!r} has no times to convert; dt is used as it is.")
+    return roles
 
 
 def _trajectories(

@@ -200,6 +200,4 @@ def _file_table(path: Path) -> LazyTable:
         return ArrayTable(StoredArrays(path, kind), path.name)
     if kind == "text":
         return TextTable(path)
-    raise DataError(
-        f"{path} is compressed as a whole and cannot be streamed; unpack it, or use wg.read."
-    )
+    raise DataError(f"{path} is {kind}, which cannot be streamed; unpack it, or use wg.read.")

@@ -40,6 +40,7 @@ class Table:
     unread: Mapping[str, Unread] = field(default_factory=dict)  # fields that are no numbers
     units: Mapping[str, str] = field(default_factory=dict)  # from a row of units under the names
     ragged_rows: int = 0  # rows with too few or too many fields
+    thousands: Mapping[str, str] = field(default_factory=dict)  # columns like 50,012: an example
     encoding: str = "utf-8"
     dt: float | None = None  # arrays on disk often carry it beside the states
 

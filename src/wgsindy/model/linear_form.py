@@ -16,7 +16,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.frame import Frame
 from wgsindy.model import tensor
-from wgsindy.model.display.numbers import rounded
+from wgsindy.model.display.numbers import rounded, with_error
 from wgsindy.model.tensor import TensorField
 from wgsindy.terms.basis import Basis, basis_of
 from wgsindy.terms.expression import Expression
@@ -96,14 +96,14 @@ def join_terms(
     >>> join_terms([(1.0, "1"), (-0.51234, "x*y")], digits=3)
     '1 - 0.512*x*y'
     >>> join_terms([(1.0, "1"), (-0.51234, "x*y")], digits=3, errors=[0.012, 0.3])
-    '(1 ± 0.012) - (0.512 ± 0.3)*x*y'
+    '(1.000 ± 0.012) - (0.5 ± 0.3)*x*y'
     """
     text = ""
     for position, (value, term) in enumerate(terms):
         name = f"({term})" if _is_sum(term) else term
         number = rounded(abs(value), digits)
         if errors is not None:
-            number = f"({number} ± {rounded(errors[position], 2)})"
+            number = "({} ± {})".format(*with_error(abs(value), errors[position]))
         factor = number if name == "1" else name if number == "1" else f"{number}*{name}"
         sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
         text += sign + factor

@@ -10,7 +10,7 @@ from wgsindy.errors import EngineError
 
 WAIT_FOR_WORKERS = 30.0  # seconds without a worker after which a fit gives up
 WAIT_FOR_SCHEDULER = 5.0  # seconds in which a scheduler must answer
-INSTALL = 'pip install "wgsindy[dask]"'
+INSTALL = 'pip install "dask[array,dataframe]" distributed'
 
 
 @contextmanager

@@ -58,7 +58,8 @@ def _on_cluster(path: Path, recipe: str, config: Mapping[str, Any]) -> dict[str,
         from distributed import Client
     except ImportError:
         raise CampaignError(
-            'Dask is not installed, so it is not timed: pip install "wgsindy[dask]".'
+            "Dask is not installed, so it is not timed: "
+            'pip install "dask[array,dataframe]" distributed.'
         ) from None
     with (
         dask.config.set(config),

@@ -22,6 +22,7 @@ QUICK_LIMIT = 10  # up to here trying every support is faster than climbing
 CANDIDATES = 256  # supports kept for averaging; the rest weigh nothing
 DEPENDENT = 1e-10  # a column with this share of its squared length left adds nothing new
 RIDGE = 1e-12
+MANY_TERMS = 60
 NEGLIGIBLE = 15.0  # nats below the best at which a support has no weight left
 WEIGHTLESS = 30.0  # and below which nobody could tell that it was left out: e^-30 is rounding
 SMALLEST_EIGENVALUE = 1e-15
@@ -102,6 +103,8 @@ class Problem:
 
     def solve_all(self, supports: BoolArray) -> FloatArray:
         """Coefficients ``(M, K)`` of many supports ``(M, K)``."""
+        if len(self) > MANY_TERMS:  # of which a support has few
+            return self._solve_few(supports)
         inside = supports.astype(np.float64)
         gram, cross = self.root.T @ self.root, self.root.T @ self.target
         systems = gram * inside[:, :, None] * inside[:, None, :]
@@ -109,8 +112,35 @@ class Problem:
         systems[:, diagonal, diagonal] += (1.0 - inside) + RIDGE
         return np.linalg.solve(systems, (inside * cross)[:, :, None])[:, :, 0] / self.norm
 
+    def _solve_few(self, supports: BoolArray) -> FloatArray:
+        """Do what :meth:`solve_all` does, in systems that are as large as the largest support."""
+        terms, inside = _packed(supports)
+        gram, cross = self.root.T @ self.root, self.root.T @ self.target
+        systems = gram[terms[:, :, None], terms[:, None, :]]
+        systems *= inside[:, :, None] * inside[:, None, :]
+        diagonal = np.arange(terms.shape[1])
+        systems[:, diagonal, diagonal] += (1.0 - inside) + RIDGE
+        solved = np.linalg.solve(systems, (inside * cross[terms])[:, :, None])[:, :, 0]
+        found = np.zeros(supports.shape)
+        np.put_along_axis(found, terms, solved * inside / self.norm[terms], axis=1)
+        return found
+
+    def _covariances_of_few(self, supports: BoolArray) -> FloatArray:
+        """Do what :meth:`covariances` does, with the terms of each support alone."""
+        terms, inside = _packed(supports)
+        own = np.eye(terms.shape[1]) * np.sqrt(1.0 - inside + RIDGE)[:, None, :]
+        columns = self.root[:, terms].transpose(1, 0, 2) * inside[:, None, :]
+        triangle = np.linalg.qr(np.concatenate([columns, own], axis=1), mode="r")
+        inverse = np.linalg.inv(triangle) * inside[:, :, None] / self.norm[terms][:, :, None]
+        found = np.zeros((*supports.shape, len(self)))
+        rows = np.arange(len(supports))[:, None, None]
+        found[rows, terms[:, :, None], terms[:, None, :]] = inverse @ inverse.swapaxes(1, 2)
+        return found
+
     def covariances(self, supports: BoolArray) -> FloatArray:
         """Inverse information ``(M, K, K)`` of many supports ``(M, K)``, zero outside of each."""
+        if len(self) > MANY_TERMS:
+            return self._covariances_of_few(supports)
         inside = supports.astype(np.float64)
         # A row of its own for every term that is not there, so that a root is left of each.
         own = np.eye(len(self)) * np.sqrt(1.0 - inside + RIDGE)[:, None, :]
@@ -132,6 +162,13 @@ class Problem:
         triangle = np.linalg.qr(self.root @ ways, mode="r")
         inverse = ways @ np.linalg.pinv(triangle) / self.norm[:, None]
         return inverse @ inverse.T
+
+
+def _packed(supports: BoolArray) -> tuple[IntArray, FloatArray]:
+    """Terms ``(M, s)`` of each support, filled up with others, and 1 for those that are its own."""
+    most = max(1, int(supports.sum(axis=1).max()))
+    terms = np.argsort(~supports, axis=1, kind="stable")[:, :most]
+    return terms, np.take_along_axis(supports, terms, axis=1).astype(np.float64)
 
 
 @dataclass(frozen=True)

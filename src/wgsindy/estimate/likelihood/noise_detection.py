@@ -33,6 +33,8 @@ LEAST_LEFT = 0.05  # share of the lag products that a drift may leave to be seen
 # Noise is as likely as none before the data are seen, and if there is some, it is anything up to
 # so many standard errors of it.
 PRIOR_WIDTH = 1.0
+# Coefficients of all fields beyond which a filter takes too long, and noise is a matter of doubt.
+MOST_FILTERED = 1500
 LEAST_LIKELY = 10.0  # standard errors below zero from which on nothing changes
 
 
@@ -116,7 +118,8 @@ def detect_noise(
     """Find the noise that stands out, and that of rounding to multiples of ``quantum (d,)``.
 
     A number on a grid of that width is off by one that is uniform, of variance quantum^2 / 12. If
-    noise stands out in one coordinate, or is ``forced``, every coordinate may have some.
+    noise stands out in one coordinate, or is ``forced``, every coordinate may have some. With more
+    coefficients than can be followed along noisy samples, all of it widens error bars instead.
     """
     dt, d = run.data.mean_dt, len(model.units)
     rounding = (quantum / model.units) ** 2 / 12
@@ -129,6 +132,9 @@ def detect_noise(
     kept = np.where(matters, rounding, 0.0)
     # Residuals of a coordinate without noise of its own are as small as a step makes them.
     asked = (model.noiseless_level == 0) & (np.diag(seen) > IMPERCEPTIBLE * dt)
+    if model.drift.size + model.entries.size > MOST_FILTERED and not forced:
+        asked, kept = np.zeros(d, dtype=bool), np.zeros(d)
+        seen = seen + np.diag(rounding)
     if forced or (asked & (np.diag(seen) > NOISE_ERRORS * error)).any():
         covariance, least = tensor.clip(seen[None])[0], (LEAST_NOISE if forced else 0.0) * dt
         return Noise(covariance + np.diag(np.maximum(least - np.diag(covariance), 0.0)), kept)

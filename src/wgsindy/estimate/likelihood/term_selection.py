@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from math import prod
 from statistics import NormalDist
 
 import numpy as np
@@ -30,7 +31,8 @@ from wgsindy.terms.basis import Basis
 
 NEGATIVE_COST = 5.0  # log-evidence for a variance that turns negative beyond the data
 REACH = 2.0  # how far beyond the data a variance must stay positive
-FAR_POINTS = 7  # grid points a coordinate for that check
+FAR_POINTS, FEW_POINTS = 7, 3  # grid points a coordinate for that check, of few and of many
+MOST_POINTS = 729  # of the grid: beyond, it is a sample of itself
 ROUNDING_LEVEL = 1e-9
 ENTRY_SWEEPS = 2
 MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree
@@ -52,7 +54,7 @@ class Extrapolation:
 
         A coordinate that is never negative is not asked for what it would do below its minimum.
         """
-        points = FAR_POINTS if len(self.summary.low) <= 3 else 3
+        points = FAR_POINTS if len(self.summary.low) <= 3 else FEW_POINTS
         origin = self.basis.origin
         lowest, highest = self.summary.low - origin, self.summary.high - origin
         for reach in (REACH, 1.0):
@@ -62,7 +64,7 @@ class Extrapolation:
                 ends = (-far if low < 0 else low, far if high > 0 else high)
                 axes.append(np.linspace(*ends, points))
             try:
-                return self.basis.values(origin + np.array(list(product(*axes))))
+                return self.basis.values(origin + _grid(axes))
             except LibraryError:  # a root or an exponential that ends between here and there
                 continue
         return np.empty((0, len(self.basis)))
@@ -84,6 +86,22 @@ class Extrapolation:
             return np.where(impossible, NEGATIVE_COST, 0.0)
 
         return penalty
+
+
+def _grid(axes: list[FloatArray]) -> FloatArray:
+    """Points ``(n, d)`` of the grid; of a large one each axis, and as many others at random."""
+    sizes = [len(axis) for axis in axes]
+    if prod(sizes) <= MOST_POINTS:
+        return np.array(list(product(*axes)))
+    middle = np.array([axis[len(axis) // 2] for axis in axes])
+    along = [
+        np.where(np.arange(len(axes)) == p, end, middle)
+        for p in range(len(axes))
+        for end in (axes[p][0], axes[p][-1])
+    ]
+    rng = np.random.default_rng(0)  # the same points for all that is compared on them
+    others = [rng.choice(axis, MOST_POINTS) for axis in axes]
+    return np.vstack([middle, *along, np.transpose(others)])
 
 
 @dataclass(frozen=True)

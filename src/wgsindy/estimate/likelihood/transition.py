@@ -30,6 +30,7 @@ from wgsindy.model import tensor
 from wgsindy.passes.summary import DataSummary
 from wgsindy.terms.basis import Basis
 
+MOST_SKEWED = 8  # coordinates whose third moments are followed
 SHORT_STEP = 0.15  # |J| dt up to which two points a step are enough: errors are (J dt)^2 / 24
 LONGEST_SUBSTEP = 0.8  # |J| h of a Runge-Kutta step of fourth order, of a sample of states
 MOST_SUBSTEPS = 8
@@ -184,7 +185,12 @@ class Dynamics:
 
     @property
     def _is_curved(self) -> bool:
-        """Whether a spread becomes skew at all: not that of a linear process."""
+        """Whether a spread becomes skew at all: not that of a linear process.
+
+        With many coordinates it is taken for normal: third moments cost their fourth power.
+        """
+        if len(self.units) > MOST_SKEWED:
+            return False
         return len(self.basis.parts[1]) > 0 or any(field.any() for field in self._curvatures)
 
     def fields(

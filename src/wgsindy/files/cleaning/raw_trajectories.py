@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.columns.roles import Roles
-from wgsindy.files.columns.times import Clock, check_dt, times_of
+from wgsindy.files.columns.times import Clock, Times, check_dt, times_of_all
 from wgsindy.files.notes import Note, add_note, counted, listed
 from wgsindy.files.table import Column, Table
 
@@ -38,11 +38,12 @@ def raw_trajectories(
     tables: Sequence[Table],
     roles: Roles,
     clock: Clock,
-    dt: float | None,
     missing: Sequence[float],
     notes: list[Note],
-) -> list[RawTrajectory]:
-    """Return the trajectories of all tables; ids of different tables are different ones.
+) -> tuple[list[RawTrajectory], str]:
+    """Return the trajectories of all tables, and the unit of time as far as it is known.
+
+    Ids of different tables are different ones.
 
     Raises
     ------
@@ -50,30 +51,42 @@ def raw_trajectories(
         If a table lacks a column that another one has, or a column cannot be read.
     """
     found: list[RawTrajectory] = []
-    how = None
-    lost_times = lost_ids = 0
+    lost_ids = 0
     for table in tables:
         for name in (*roles.states, roles.time, roles.trajectory):
             if name is not None:
                 table.resolve(name)
+    clocks = _clocks(tables, roles, clock, notes)
+    for number, table in enumerate(tables):
+        times = clocks[number].values if clocks else None
         states = np.stack([table.numbers(name) for name in roles.states], axis=1)
-        for number in missing:
-            states[states == number] = np.nan
-        times = None
-        if roles.time is not None:
-            read = times_of(table, roles.time, clock)
-            times, how = read.values, read.how
-            lost_times += read.unread
+        for stand_in in missing:
+            states[states == stand_in] = np.nan
         whole = RawTrajectory(table.label, times, states)
         own, without = _by_id(whole, table, roles.trajectory)
         lost_ids += without
-        found += _checked(own, roles.time, dt)
+        found += _checked(own, roles.time, clock.dt)
     if not found:
         raise NotEnoughDataError("no row of the data belongs to a trajectory.")
-    if how is not None:
-        notes.append(Note("choice", 1, f"time: {how}."))
-    _note_unread(tables, roles, lost_times, lost_ids, notes)
-    return found
+    if clocks:
+        notes.append(Note("choice", 1, f"time: {clocks[-1].how}."))
+    _note_unread(tables, roles, sum(times.unread for times in clocks), lost_ids, notes)
+    return found, clocks[0].unit if clocks else clock.unit or clock.time_unit or ""
+
+
+def _clocks(tables: Sequence[Table], roles: Roles, clock: Clock, notes: list[Note]) -> list[Times]:
+    """Return the times of each table; none if rows are counted, as ``dt`` lets us."""
+    if roles.time is None:
+        return []
+    try:
+        return times_of_all(tables, roles.time, clock)
+    except DataError as error:
+        if clock.dt is None:
+            raise
+        notes.append(
+            Note("guess", 1, f"{error} Since dt={clock.dt:g} is given, rows are counted, in order.")
+        )
+        return []
 
 
 def _checked(
@@ -145,6 +158,17 @@ def _note_unread(
         "missing.",
     )
     add_note(notes, "unreadable", lost_ids, f"{counted(lost_ids, 'row')} without an id: left out.")
+    grouped = {n: t.thousands[n] for t in tables for n in used if n in t.thousands}
+    for name, example in grouped.items():
+        meant = example.replace(",", "")
+        notes.append(
+            Note(
+                "guess",
+                1,
+                f"the comma of column {name!r} groups thousands, since three digits follow each: "
+                f"{example} is {meant}. If it is a decimal comma, write it as a point.",
+            )
+        )
     odd = sum(table.encoding != "utf-8" for table in tables)
     add_note(
         notes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,26 +13,28 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import DataError
+from wgsindy.files.columns.recognised import real_states
 from wgsindy.files.columns.times import UNIT_OF, looks_like_timestamps
+from wgsindy.files.columns.units import header_unit
 from wgsindy.files.notes import Note, add_note, counted, listed
 from wgsindy.files.table import Column, Table
 
 _UNITS = "|".join(sorted(UNIT_OF, key=len, reverse=True))
 TIME = re.compile(
-    r"(t|ts|time|times|timestamp|datetime|date|epoch|elapsed|elapsed[ _]time|zeit|frame|frames)"
+    r"(t|ts|time|times|timestamp|datetime|date|epoch|elapsed|elapsed[ _]time|zeit|frame|frames"
+    r"|position[ _]t|open[ _]time|(decimal[ _]?)?(year|date)|decimal|datum|day)"
     rf"(\s*[\[(/]\s*({_UNITS})\s*[\])]?|[ _]+({_UNITS}))?",
     re.IGNORECASE,
 )
 TRAJECTORY = re.compile(
     r"(id|(trajectory|traj|track|particle|run|cell|series|replicate|rep|sim|simulation|path"
-    r"|experiment|trial|subject|animal)([ _-]?(id|no|nr|number|index))?)",
+    r"|experiment|trial|subject|animal|symbol|ticker|tic|isin|instrument|station|device)"
+    r"([ _-]?(id|no|nr|number|index))?)",
     re.IGNORECASE,
-)
-ROW_NUMBER = re.compile(
-    r"(index|row|rowid|row[ _]?(number|id)|unnamed: 0|no|nr|#|id|column \d+)", re.IGNORECASE
 )
 # A coordinate with noise goes up 19 times in a row once in 500,000.
 SURELY_INCREASING = 20
+MANY_STATES = 3
 
 
 @dataclass(frozen=True)
@@ -61,15 +63,17 @@ def find_roles(
     DataError
         If a column is not there, has two roles, or no states or no times are left.
     """
-    wanted = None if states is None else tuple(table.resolve(name) for name in states)
+    wanted = None if states is None else tuple(_resolved(table, states))
     taken: set[str | None] = set(wanted or ())
     id_column = (
         table.resolve(trajectory) if trajectory is not None else _find_trajectory(table, taken)
     )
     clock = table.resolve(time) if time is not None else _find_time(table, taken | {id_column})
     _refuse_two_roles(wanted or (), clock, id_column)
+    if clock is not None and id_column is None and trajectory is None:
+        id_column = _told_apart_by(table, clock, taken)
     if wanted is None:
-        wanted = _find_states(table, {clock, id_column}, notes)
+        wanted = _find_states(table, clock, id_column, notes)
         if clock is None and len(wanted) > 1:
             clock = _guess_time(table, wanted, notes, even_only=dt is not None)
             wanted = tuple(name for name in wanted if name != clock)
@@ -105,6 +109,16 @@ def note_roles(roles: Roles, states: Sequence[str], notes: list[Note]) -> None:
     time = f"time {roles.time!r}" if roles.time else "no time column"
     ids = f", trajectories by {roles.trajectory!r}" if roles.trajectory else ""
     notes.append(Note("choice", len(states), f"states {listed(states)}; {time}{ids}."))
+    if len(states) > MANY_STATES and not roles.chosen:
+        notes.append(
+            Note(
+                "choice",
+                len(states),
+                f"{len(states)} states were guessed, all columns of numbers: {listed(states, 20)}. "
+                "A fit of fewer says more: choose with states (--states A,B); if each column is a "
+                "run of its own of one state, pass replicates (--replicates).",
+            )
+        )
 
 
 def _refuse_two_roles(states: Sequence[str], time: str | None, trajectory: str | None) -> None:
@@ -124,8 +138,8 @@ def _find_time(table: Table, taken: set[str | None]) -> str | None:
     usable = [
         n for n in named if table.is_numeric(n) or looks_like_timestamps(table.columns[n])
     ] or named
-    if usable:
-        return usable[0]
+    if usable:  # of a year and a date, the one that tells rows apart
+        return max(usable, key=lambda n: len(set(table.columns[n].tolist())))
     stamps = [n for n, c in table.columns.items() if n not in taken and looks_like_timestamps(c)]
     return stamps[0] if stamps else None
 
@@ -142,29 +156,55 @@ def _repeats(column: Column) -> bool:
     return 2 * len(set(column.tolist())) <= len(column)
 
 
-def _find_states(table: Table, taken: set[str | None], notes: list[Note]) -> tuple[str, ...]:
+def _resolved(table: Table, given: Sequence[str | int]) -> Iterator[str]:
+    """Yield columns; one text may name several with commas between them, or one with a comma."""
+    for item in given:
+        if not isinstance(item, str) or item in table.columns:
+            yield table.resolve(item)
+        else:
+            yield from (table.resolve(part.strip()) for part in item.split(",") if part.strip())
+
+
+def _told_apart_by(table: Table, clock: str, taken: set[str | None]) -> str | None:
+    """Return the only column of words with which each time is there once, if it is not without."""
+    times = table.columns[clock].tolist()
+    if len(set(times)) == len(times):
+        return None
+    words = [
+        name
+        for name, column in table.columns.items()
+        if name not in taken | {clock}
+        and column.dtype.kind == "O"
+        and _repeats(column)
+        and len(set(zip(times, column.tolist(), strict=True))) == len(times)
+    ]
+    return words[0] if len(words) == 1 else None
+
+
+def _find_states(
+    table: Table, clock: str | None, trajectory: str | None, notes: list[Note]
+) -> tuple[str, ...]:
+    taken = {clock, trajectory}
     numeric = [n for n in table.columns if n not in taken and table.is_numeric(n)]
     numeric = [n for n in numeric if np.isfinite(table.columns[n].astype(np.float64)).any()]
-    counters = [n for n in numeric if ROW_NUMBER.fullmatch(n.strip()) and _counts(table, n)]
-    # A lone counter may be a state after all: a ramp.
-    if len(counters) < len(numeric) and (table.positional != frozenset(numeric)):
-        numeric = [n for n in numeric if n not in counters]
-    left_out = [n for n in table.columns if n not in taken and n not in numeric]
+    found = real_states(
+        table,
+        numeric,
+        clock=clock,
+        tracked=trajectory is not None or (clock or "").strip().lower().startswith("frame"),
+        is_time=lambda name: bool(TIME.fullmatch(name.strip())),
+    )
+    left_out = [n for n in table.columns if n not in taken and n not in found]
     if left_out:
         notes.append(
             Note(
                 "choice",
                 len(left_out),
-                f"{listed(left_out)} of {table.label} hold no states (text, row numbers or "
-                "nothing) and are left out.",
+                f"{listed(left_out)} of {table.label} hold no states (text, row numbers, ids, "
+                "other clocks, qualities, or nothing) and are left out; choose with states.",
             )
         )
-    return tuple(numeric)
-
-
-def _counts(table: Table, name: str) -> bool:
-    column = table.columns[name]
-    return len(column) > 1 and column.dtype.kind in "iu" and bool((np.diff(column) == 1).all())
+    return tuple(found)
 
 
 def _guess_time(
@@ -210,7 +250,8 @@ def state_names(
     new = _coordinates(table, states, names, notes)
     logged: list[int] = []
     for name in log:
-        either = [k for k, pair in enumerate(zip(states, new, strict=True)) if name in pair]
+        either = [k for k, own in enumerate(zip(states, new, strict=True)) if name in own]
+        either = either or [k for k, own in enumerate(new) if own == formula_name(name)]
         if not either:
             raise DataError(f"log={name!r} is not a state; the states are {listed(new)}.")
         logged += [k for k in either[:1] if k not in logged]
@@ -234,11 +275,14 @@ def _coordinates(
     if table.positional.issuperset(states):
         few = len(states) <= 3
         return ["x", "y", "z"][: len(states)] if few else [f"x{k + 1}" for k in range(len(states))]
-    new = _for_formulas(states)
+    bare = [header_unit(state, table.units)[0] for state in states]
+    if len(set(bare)) < len(bare):  # v (m) and v (s): the units tell them apart
+        bare = list(states)
+    new = _for_formulas(bare)
     changed = [
         f"{old} -> {now}"
-        for old, now in zip(states, new, strict=True)
-        if unicodedata.normalize("NFKC", old) != now
+        for old, given, now in zip(states, bare, new, strict=True)
+        if unicodedata.normalize("NFKC", given) != now
     ]
     add_note(
         notes,
@@ -248,6 +292,15 @@ def _coordinates(
         "choose others.",
     )
     return new
+
+
+def formula_name(column: str) -> str:
+    """Return what a column is called in a formula.
+
+    >>> formula_name("Adj Close"), formula_name("x [um]")
+    ('Adj_Close', 'x')
+    """
+    return _for_formulas([header_unit(column, {})[0]])[0]
 
 
 def _for_formulas(states: Sequence[str]) -> list[str]:

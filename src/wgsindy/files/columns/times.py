@@ -12,6 +12,13 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import DataError
+from wgsindy.files.columns.dates import (
+    looks_like_date,
+    moments_of,
+    seconds_of_day,
+    whole_numbers,
+)
+from wgsindy.files.columns.trading import TRADING_DAYS, trading_days
 from wgsindy.files.notes import counted
 from wgsindy.files.table import Column, Table
 
@@ -38,10 +45,14 @@ ALIASES = {
     "year": ("years", "yr", "a"),
 }
 UNIT_OF = {alias: unit for unit, names in ALIASES.items() for alias in (unit, *names)}
+YEARS = re.compile(r"year|decimal([ _]?(date|year))?", re.IGNORECASE)
 IN_A_NAME = re.compile(r".*?(?:[\s_]+|\s*[\[(/]\s*)([a-zµμ]+)\s*[\])]?\s*", re.IGNORECASE)
 # From September 2001 to 2103 the count of seconds since 1970 lies between these.
 EPOCH_FIRST, EPOCH_LAST = 1.0e9, 4.2e9
 EPOCH_UNITS = ("s", "ms", "us", "ns")
+# The longest usual step, in seconds, whose moments are read in each unit.
+SUITED = {"s": 30.0, "min": 1_800.0, "h": 43_200.0, "d": 345_600.0, "year": np.inf}
+ROWS, CALENDAR = "rows", "calendar"
 
 
 def checked_unit(unit: str | None, argument: str) -> str | None:
@@ -64,6 +75,8 @@ def written_unit(name: str, units: Mapping[str, str]) -> str | None:
     below = units.get(name, "").strip(" []()").lower()
     if below in UNIT_OF:
         return UNIT_OF[below]
+    if YEARS.fullmatch(name.strip()):
+        return "year"
     match = IN_A_NAME.fullmatch(name)
     return UNIT_OF.get(match.group(1).lower()) if match else None
 
@@ -75,15 +88,38 @@ class Clock:
     unit: str | None = None
     time_unit: str | None = None
     time_format: str | None = None
+    kind: str | None = None  # "rows" or "calendar"
+    dt: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in (None, ROWS, CALENDAR):
+            raise DataError(f"clock={self.kind!r} is not known; there are 'rows' and 'calendar'.")
+
+    @property
+    def moments_unit(self) -> str | None:
+        """The unit that moments must be read in, if one is called for: a ``dt`` is in seconds."""
+        return self.unit or ("s" if self.dt is not None else None)
 
 
 @dataclass(frozen=True)
 class Times:
-    """Times of a table's rows ``(n,)``, NaN where missing, and how they were found."""
+    """Times of a table's rows ``(n,)``, NaN where missing, how they were found, in what unit."""
 
     values: FloatArray
     how: str
     unread: int = 0
+    unit: str = ""
+    sessions: bool = False  # whether days are those on which a market is open
+
+
+def times_of_all(tables: Sequence[Table], name: str, clock: Clock) -> list[Times]:
+    """Return the times of each table, all of them by one clock."""
+    found = [times_of(table, name, clock) for table in tables]
+    if len({(times.unit, times.sessions) for times in found}) > 1:
+        # Each file by itself suggests another unit, or only some have no weekends.
+        one = replace(clock, unit=clock.unit or found[0].unit or None, kind=CALENDAR)
+        found = [times_of(table, name, one) for table in tables]
+    return found
 
 
 def times_of(table: Table, name: str, clock: Clock) -> Times:
@@ -96,10 +132,13 @@ def times_of(table: Table, name: str, clock: Clock) -> Times:
     """
     column = table.columns[name]
     if column.dtype.kind == "O":
-        return _of_timestamps(*_parsed(table, name, clock.time_format), clock)
+        return _of_text(table, name, clock)
     if column.dtype.kind == "M":
-        return _of_timestamps(column.astype("datetime64[us]"), 0, clock)
+        return _of_moments(column.astype("datetime64[us]"), 0, clock)
     table.numbers(name)  # refuses what is no number
+    dates = None if clock.time_unit else whole_numbers(column)
+    if dates is not None:
+        return _of_moments(dates, 0, clock)
     if column.dtype.kind in "iu":
         column = column.astype(np.int64)  # small integers overflow, unsigned ones cannot go back
     origin = _first(column)
@@ -108,28 +147,40 @@ def times_of(table: Table, name: str, clock: Clock) -> Times:
     epoch = None if clock.time_unit else epoch_unit(column)
     given = clock.time_unit or epoch or written_unit(name, table.units)
     if epoch:
-        wanted = clock.unit or "s"
+        wanted = clock.moments_unit or suited_unit(since * SECONDS[epoch])
         how = epoch_sentence(name, epoch, wanted)
-        return Times(since * (SECONDS[epoch] / SECONDS[wanted]), how)
+        return Times(since * (SECONDS[epoch] / SECONDS[wanted]), how, unit=wanted)
     if clock.unit is None:
-        return Times(since, f"{name!r} is used as it is" + (f", in {given}" if given else ""))
+        how = f"{name!r} is used as it is" + (f", in {given}" if given else "")
+        return Times(since, how, unit=given or "")
     if given is None:
         raise DataError(
             f"unit={clock.unit!r} asks for times in {clock.unit}, but nothing says in what unit "
             f"the numbers of column {name!r} are; pass time_unit, for example time_unit='s'."
         )
     how = f"{name!r} is converted from {given} to {clock.unit}"
-    return Times(since * (SECONDS[given] / SECONDS[clock.unit]), how)
+    return Times(since * (SECONDS[given] / SECONDS[clock.unit]), how, unit=clock.unit)
+
+
+def suited_unit(seconds: FloatArray) -> str:
+    """Return the unit in which rates are of a readable size: days of days, years of months.
+
+    >>> suited_unit(np.arange(5.0) * 86_400), suited_unit(np.arange(5.0) * 0.02)
+    ('d', 's')
+    """
+    steps = np.diff(np.unique(seconds[np.isfinite(seconds)]))
+    usual = float(np.median(steps)) if len(steps) else 1.0
+    return next(unit for unit, longest in SUITED.items() if usual <= longest)
 
 
 def looks_like_timestamps(column: Column) -> bool:
-    """Whether the first entry of a column is a date, or a date and a time, in ISO 8601."""
+    """Whether the first entry of a column is a date, or a date and a time."""
     if column.dtype.kind == "M":
         return True
     if column.dtype.kind != "O":
         return False
     first = next((item for item in column if item is not None), None)
-    return first is not None and _moment(first, None) is not None
+    return first is not None and (_moment(first, None) is not None or looks_like_date(first))
 
 
 def with_joined_date(table: Table) -> Table:
@@ -166,18 +217,30 @@ def epoch_unit(column: Column) -> str | None:
     return None
 
 
-def _parsed(table: Table, name: str, time_format: str | None) -> tuple[Column, int]:
+def _of_text(table: Table, name: str, clock: Clock) -> Times:
     column = table.columns[name]
-    moments = [None if item is None else _moment(item, time_format) for item in column]
-    unread = sum(m is None and i is not None for m, i in zip(moments, column, strict=True))
-    if unread * 2 > sum(item is not None for item in column):
-        example = next(i for m, i in zip(moments, column, strict=True) if m is None and i)
-        expected = f"the time_format {time_format!r}" if time_format else "ISO 8601"
+    if clock.time_format:
+        found = [None if i is None else _moment(i, clock.time_format) for i in column]
+        moments: Column | None = np.array(found, dtype="datetime64[us]")
+    else:
+        moments = moments_of(column, table.label, name)
+    there = sum(item is not None for item in column)
+    if moments is None:
+        seconds = seconds_of_day(column)
+        if seconds is not None:
+            unread = there - int(np.isfinite(seconds).sum())
+            return _of_seconds(seconds, f"times of day in {name!r}", unread, clock)
+    unread = there - int((~np.isnat(moments)).sum()) if moments is not None else there
+    if moments is None or unread * 2 > there:
+        some = zip(column, column if moments is None else np.isnat(moments), strict=True)
+        example = next(item for item, bad in some if item and bad)
+        expected = f"the time_format {clock.time_format!r}" if clock.time_format else "ISO 8601"
         raise DataError(
             f"{unread} times of column {name!r} of {table.label}, such as {str(example)[:40]!r}, "
-            f"are not in {expected}; pass time_format, for example '%d.%m.%Y %H:%M:%S'."
+            f"are not in {expected}; pass time_format, for example '%d.%m.%Y %H:%M:%S', or dt, or "
+            "clock='rows' to count rows."
         )
-    return np.array(moments, dtype="datetime64[us]"), unread
+    return _of_moments(moments, unread, clock)
 
 
 def _moment(text: str, time_format: str | None) -> dt.datetime | None:
@@ -195,14 +258,25 @@ def _moment(text: str, time_format: str | None) -> dt.datetime | None:
     return moment
 
 
-def _of_timestamps(moments: Column, unread: int, clock: Clock) -> Times:
+def _of_moments(moments: Column, unread: int, clock: Clock) -> Times:
     missing: BoolArray = np.isnat(moments)
     if missing.all():
         return Times(np.full(len(moments), np.nan), "no time is given", unread)
-    seconds = (moments - moments[~missing][0]) / np.timedelta64(1, "s")
-    unit = clock.unit or "s"
-    values = np.where(missing, np.nan, seconds / SECONDS[unit])
-    return Times(values, f"timestamps are read in {unit}", unread)
+    days = trading_days(moments) if clock.kind is None and clock.dt is None else None
+    if days is not None and clock.unit in (None, "d", "year"):
+        unit = clock.unit or "year"
+        how = (
+            f"no date falls on a weekend, so each day of the file is a trading day, {TRADING_DAYS} "
+            f"a year; read in {unit}. Pass clock='calendar' (--clock calendar) for calendar days"
+        )
+        return Times(days / (TRADING_DAYS if unit == "year" else 1), how, unread, unit, True)
+    since: FloatArray = (moments - moments[~missing][0]) / np.timedelta64(1, "s")
+    return _of_seconds(np.where(missing, np.nan, since), "timestamps", unread, clock)
+
+
+def _of_seconds(seconds: FloatArray, what: str, unread: int, clock: Clock) -> Times:
+    unit = clock.moments_unit or suited_unit(seconds)
+    return Times(seconds / SECONDS[unit], f"{what} are read in {unit}", unread, unit)
 
 
 def checked_dt(dt: float | None, tables: Sequence[Table]) -> float | None:

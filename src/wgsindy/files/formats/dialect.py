@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,7 +25,9 @@ MOMENT = re.compile(
     r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ].*)?|\d{8}T\d+.*|\d{1,2}:\d{2}(:\d{2}([.,]\d*)?)?",
     re.ASCII,
 )
-LOOKED_AT = 300  # lines
+LOOKED_AT = 300  # lines that are no comments
+QUOTE = '"'
+LONGEST_FIELD = 20  # lines of a quoted field
 
 FieldKind = Literal["number", "moment", "missing", "text"]
 
@@ -41,18 +43,20 @@ class Dialect:
     units: tuple[str, ...] | None
 
 
-def find_dialect(lines: Sequence[str], label: str) -> Dialect:
+def find_dialect(lines: Sequence[str], label: str, known: str | None = None) -> Dialect:
     """Find out how a table is written from its first lines, blank ones left out.
+
+    ``known`` is the separator, if nobody has to guess it.
 
     Raises
     ------
     DataError
         If no line holds a number.
     """
-    head = lines[:LOOKED_AT]
+    head = _head(lines)
     # What stands above a table (a device's name, settings) must not vote on its separator.
     sample = [line for line in head[len(head) // 3 :] if not is_comment(line)]
-    separator, width = _separator_and_width(sample)
+    separator, width = _separator_and_width(sample, (known,) if known else SEPARATORS)
     rows = [split_line(line, separator) for line in sample]
     kinds = _column_kinds([row for row in rows if len(row) == width], width)
     if not any(kind in ("number", "moment") for kind in kinds):
@@ -68,6 +72,16 @@ def find_dialect(lines: Sequence[str], label: str) -> Dialect:
     return Dialect(separator, width, first, names, units)
 
 
+def _head(lines: Sequence[str]) -> Sequence[str]:
+    """Return the first lines, as many as it takes to see enough of them that are no comments."""
+    seen = 0
+    for number, line in enumerate(lines):
+        seen += not is_comment(line)
+        if seen == LOOKED_AT:
+            return lines[: number + 1]
+    return lines
+
+
 def is_comment(line: str) -> bool:
     """Whether a line is a comment."""
     return line.lstrip().startswith(COMMENTS)
@@ -77,12 +91,45 @@ def split_line(line: str, separator: str | None) -> list[str]:
     """Return the fields of one line, without the blanks around them."""
     if separator is None:
         return line.split()
-    return [field.strip() for field in next(quoted_rows([line], separator), [])]
+    if QUOTE not in line:  # lines of any length: csv refuses fields of more than 128 KiB
+        return [field.strip() for field in line.split(separator)]
+    try:
+        fields = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
+    except csv.Error:  # a quote that opens and has 128 KiB behind it
+        return [line]
+    return [field.strip() for field in fields]
 
 
-def quoted_rows(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
-    """Split lines whose fields may stand in double quotes."""
-    return csv.reader(lines, delimiter=separator, skipinitialspace=True)
+def quoted_rows(lines: Sequence[str], separator: str, width: int) -> Iterator[list[str]]:
+    """Split lines whose fields may stand in double quotes, and may run over a few lines in them.
+
+    A quote that is not closed spoils its own line and no other: lines are joined only if none of
+    those that follow is a whole row by itself, and the rows together are one.
+
+    >>> list(quoted_rows(['1,"2', "3,4", '5,"a', 'b"'], ",", 2))
+    [['1', '2'], ['3', '4'], ['5', 'a b']]
+    """
+    number = 0
+    while number < len(lines):
+        row, taken = split_line(lines[number], separator), 1
+        if lines[number].count(QUOTE) % 2:
+            row, taken = _joined(lines[number : number + LONGEST_FIELD], separator, width) or (
+                row,
+                taken,
+            )
+        yield row
+        number += taken
+
+
+def _joined(lines: Sequence[str], separator: str, width: int) -> tuple[list[str], int] | None:
+    """Return the row that begins with an open quote, and its number of lines, if it is closed."""
+    for count, line in enumerate(lines[1:], start=2):
+        if len(split_line(line, separator)) == width:
+            return None
+        if line.count(QUOTE) % 2:
+            row = split_line(" ".join(lines[:count]), separator)
+            return (row, count) if len(row) == width else None
+    return None
 
 
 def kind_of(field: str) -> FieldKind:
@@ -94,9 +141,11 @@ def kind_of(field: str) -> FieldKind:
     return "moment" if MOMENT.fullmatch(field) else "text"
 
 
-def _separator_and_width(sample: Sequence[str]) -> tuple[str | None, int]:
+def _separator_and_width(
+    sample: Sequence[str], separators: Sequence[str | None]
+) -> tuple[str | None, int]:
     best: tuple[float, str | None, int] = (0.0, ",", 1)
-    for separator in SEPARATORS:
+    for separator in separators:
         rows = [split_line(line, separator) for line in sample]
         widths = Counter(len(row) for row in rows if len(row) > 1)
         if not widths:

@@ -20,11 +20,12 @@ from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.formats.arrays import tables_of_arrays
 from wgsindy.files.formats.frames import is_frame, table_of_frame, tables_of_memory
 from wgsindy.files.formats.labelled import is_labelled, tables_of_labelled
-from wgsindy.files.formats.stores import open_hdf5, open_parquet, open_zarr
+from wgsindy.files.formats.stores import open_hdf5, open_zarr, parquet_frame
 from wgsindy.files.formats.text import table_of_text
+from wgsindy.files.formats.workbook import table_of_workbook
 from wgsindy.files.table import Column, Table, positional_name
 
-Format = Literal["Parquet", "NPY", "NPZ", "HDF5", "Zarr", "gzip", "MATLAB or Excel", "text"]
+Format = Literal["Parquet", "NPY", "NPZ", "HDF5", "Zarr", "gzip", "MATLAB", "Excel", "text"]
 MAGIC: tuple[tuple[bytes, Format], ...] = (
     (b"PAR1", "Parquet"),
     (b"\x93NUMPY", "NPY"),
@@ -32,8 +33,8 @@ MAGIC: tuple[tuple[bytes, Format], ...] = (
     (b"PK\x05\x06", "NPZ"),  # a zip archive of nothing
     (b"\x89HDF\r\n\x1a\n", "HDF5"),
     (b"\x1f\x8b", "gzip"),
-    (b"MATLAB 5.0", "MATLAB or Excel"),
-    (b"\xd0\xcf\x11\xe0", "MATLAB or Excel"),
+    (b"MATLAB 5.0", "MATLAB"),
+    (b"\xd0\xcf\x11\xe0", "Excel"),
 )
 LONGEST_MAGIC = max(len(magic) for magic, _ in MAGIC)
 ZARR_MARKERS = ("zarr.json", ".zgroup", ".zarray")
@@ -67,7 +68,7 @@ def format_of(path: Path) -> Format:
     Raises
     ------
     DataError
-        If it cannot be read, or is a folder that is no Zarr store, or is of MATLAB or Excel.
+        If it cannot be read, or is a folder that is no Zarr store, or is of MATLAB.
     """
     return "Zarr" if is_zarr(path) else format_of_bytes(bytes_of(path, LONGEST_MAGIC), path)
 
@@ -87,11 +88,8 @@ def is_zarr(path: Path) -> bool:
 def format_of_bytes(content: bytes, path: Path) -> Format:
     """Return the format of a file that begins with ``content``; see :func:`format_of`."""
     found: Format = next((kind for magic, kind in MAGIC if content.startswith(magic)), "text")
-    if found == "MATLAB or Excel":
-        raise DataError(
-            f"{path} is a file of MATLAB or an old one of Excel; save it as CSV, or from MATLAB "
-            "with -v7.3."
-        )
+    if found == "MATLAB":
+        raise DataError(f"{path} is a file of MATLAB; save it as CSV, or with -v7.3.")
     return found
 
 
@@ -183,7 +181,7 @@ def tables_of_file(path: Path) -> list[Table]:
 
 
 def _parquet(file: io.BytesIO, label: str) -> list[Table]:
-    return [table_of_frame(open_parquet(file, label).read(), label)]
+    return [table_of_frame(parquet_frame(file), label)]
 
 
 def _npy(file: io.BytesIO, label: str) -> list[Table]:
@@ -192,15 +190,17 @@ def _npy(file: io.BytesIO, label: str) -> list[Table]:
 
 def _npz(file: io.BytesIO, label: str) -> list[Table]:
     names = zipfile.ZipFile(file).namelist()
+    if "[Content_Types].xml" in names or "content.xml" in names:
+        return _workbook(file, label)
     if not names or not all(name.endswith(".npy") for name in names):
-        what = "a workbook" if "[Content_Types].xml" in names else "an archive"
-        raise DataError(
-            f"{label} is {what}, not a table; save the sheet as CSV, or unpack the archive and "
-            "pass its files."
-        )
+        raise DataError(f"{label} is an archive, not a table; unpack it and pass its files.")
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
         return tables_of_arrays(_in_memory(arrays), label)
+
+
+def _workbook(file: io.BytesIO, label: str) -> list[Table]:
+    return [table_of_workbook(file.getvalue(), label)]
 
 
 def _hdf5(file: io.BytesIO, label: str) -> list[Table]:
@@ -217,4 +217,5 @@ LOADERS: dict[Format, Callable[[io.BytesIO, str], list[Table]]] = {
     "NPY": _npy,
     "NPZ": _npz,
     "HDF5": _hdf5,
+    "Excel": _workbook,
 }

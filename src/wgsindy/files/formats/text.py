@@ -23,11 +23,12 @@ BYTE_ORDER_MARKS = (
 )
 # Bytes that no text of numbers has; form feeds and tabs it may have.
 CONTROL = bytes(sorted(set(range(32)) - set(b"\t\n\r\f") | {127}))
+GROUPED = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
 COMMENT_LINE = rf"^\s*({'|'.join(COMMENTS)})"
 
 
-def table_of_text(content: bytes, label: str) -> Table:
-    """Read a table of text in whatever dialect it is written.
+def table_of_text(content: bytes, label: str, separator: str | None = None) -> Table:
+    """Read a table of text in whatever dialect it is written; ``separator`` if it is known.
 
     Raises
     ------
@@ -42,7 +43,7 @@ def table_of_text(content: bytes, label: str) -> Table:
     if not lines:
         raise NotEnoughDataError(f"{label} is empty; was it written to the end?")
     try:
-        dialect = find_dialect(lines, label)
+        dialect = find_dialect(lines, label, separator)
         fields, ragged = _fields(lines[dialect.first :], dialect)
     except csv.Error as error:
         raise DataError(f"{label} is not a table of numbers: {error}.") from None
@@ -50,6 +51,7 @@ def table_of_text(content: bytes, label: str) -> Table:
     columns: dict[str, Column] = {}
     refused: dict[str, str] = {}
     unread: dict[str, Unread] = {}
+    fields, thousands = _without_thousands(names, fields)
     for name, series in zip(names, fields, strict=True):
         values, doubt = _read_column(series)
         columns[name] = values
@@ -66,6 +68,7 @@ def table_of_text(content: bytes, label: str) -> Table:
         units=dict(zip(names, dialect.units, strict=True)) if dialect.units else {},
         ragged_rows=ragged,
         encoding=encoding,
+        thousands=thousands,
     )
 
 
@@ -82,7 +85,7 @@ def _decoded(content: bytes, label: str) -> tuple[str, str]:
     if len(content.translate(None, CONTROL)) != len(content):
         raise DataError(
             f"{label} is not a table of numbers: it holds bytes that no text has. Readable are "
-            "CSV and other text, Parquet, NPY, NPZ, HDF5 and Zarr."
+            "CSV and other text, Excel, Parquet, NPY, NPZ, HDF5 and Zarr."
         )
     try:
         return content.decode("utf-8"), "utf-8"
@@ -103,7 +106,7 @@ def _fields(lines: list[str], dialect: Dialect) -> tuple[list[pl.Series], int]:
     table = pl.Series("line", lines)
     table = table.filter(~table.str.contains(COMMENT_LINE))
     if dialect.separator is not None and table.str.contains('"', literal=True).any():
-        rows = list(quoted_rows(table.to_list(), dialect.separator))
+        rows = list(quoted_rows(table.to_list(), dialect.separator, width))
         ragged = sum(len(row) != width for row in rows)
         whole = [row if len(row) == width else [None] * width for row in rows]
         flat = list(chain.from_iterable(whole))
@@ -130,6 +133,30 @@ def _column_names(dialect: Dialect, label: str) -> tuple[list[str], frozenset[st
     return names, frozenset(
         name for name, raw in zip(names, given, strict=True) if not raw.strip().strip('"')
     )
+
+
+def _without_thousands(
+    names: list[str], fields: list[pl.Series]
+) -> tuple[list[pl.Series], dict[str, str]]:
+    """Take the commas out of columns that group digits by them, and give an example of each.
+
+    50,012 is fifty thousand if every number with a comma in its column has three digits behind it,
+    none begins with 0, and no column of the file has a decimal comma beyond doubt.
+    """
+    grouped: dict[str, str] = {}
+    for name, series in zip(names, fields, strict=True):
+        text = series.str.strip_chars(" \t\f\"'").drop_nulls()
+        commas = text.filter(text.str.contains(",", literal=True))
+        if not len(commas):
+            continue
+        if commas.str.contains(GROUPED).all():
+            grouped[name] = str(commas[0])
+        elif commas.str.contains(_number_with(",")).any():
+            return fields, {}
+    return [
+        series.str.replace_all(",", "", literal=True) if name in grouped else series
+        for name, series in zip(names, fields, strict=True)
+    ], grouped
 
 
 def _read_column(fields: pl.Series) -> tuple[Column, Unread | str | None]:

@@ -27,7 +27,7 @@ from wgsindy.files.table import Table
 if TYPE_CHECKING:
     import polars as pl
 
-HEAD_BYTES = 2**17
+HEAD_BYTES, FEWEST_LINES = 2**17, 40
 SOURCE_BYTES = 2**22
 BLANK_LINE = re.compile(rb"(?:^|\n)[ \t\r]*(?=\n)")
 Kind = Literal["number", "whole", "text", "stamp"]
@@ -71,6 +71,8 @@ class TextTable:
     def _first_lines(self) -> bytes:
         with as_data_error(self.path, "text"), open(self.path, "rb") as file:
             content = file.read(HEAD_BYTES)
+            while content.count(b"\n") < FEWEST_LINES and (more := file.read(HEAD_BYTES)):
+                content += more  # lines may be longer than that
             whole = not file.read(1)
         if b"\r" in content and b"\n" not in content:
             raise DataError(

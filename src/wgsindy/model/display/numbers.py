@@ -6,11 +6,12 @@ for equations, tables, reports and figures.
 
 from __future__ import annotations
 
-from math import floor, isnan, log10
+from math import floor, isfinite, isnan, log10
 
 MINUS = "\N{MINUS SIGN}"
 NOTHING = "-"  # stands where there is no number
 MOST_DECIMALS = 6
+MOST_DIGITS = 12
 
 
 def rounded(value: float, digits: int = 3) -> str:
@@ -68,17 +69,21 @@ def probability(value: float) -> str:
 
 
 def with_error(value: float, error: float) -> tuple[str, str]:
-    """Write an error to two digits and its value to the same place.
+    """Write an error to two digits, or one if the rest are zeros, and its value to the same place.
 
     >>> with_error(0.98664, 0.020416), with_error(1234.5, 61.2), with_error(2e-9, 3e-10)
-    (('0.987', '0.020'), ('1234', '61'), ('2e-09', '3e-10'))
+    (('0.987', '0.020'), ('1234', '61'), ('2.0e-09', '3e-10'))
+    >>> with_error(27.0, 0.18), with_error(1.0, 0.0001), with_error(1234567.8, 5.1)
+    (('27.00', '0.18'), ('1.0000', '0.0001'), ('1.2345678e+06', '5.1'))
     """
-    if not error > 0:
+    if not (error > 0 and isfinite(error)):
         return rounded(value, 4), rounded(error, 2)
-    decimals = max(0, 1 - floor(log10(error)))
-    if decimals > MOST_DECIMALS or value >= 10**MOST_DECIMALS:
-        return rounded(value), rounded(error, 2)
-    return fixed(value, decimals), fixed(error, decimals)
+    round_number = f"{error:.2e}"[1:4] == ".00"
+    decimals = (0 if round_number else 1) - floor(log10(float(f"{error:.1e}")))
+    if decimals <= MOST_DECIMALS and abs(value) < 10**MOST_DECIMALS:
+        return fixed(value, max(0, decimals)), fixed(error, max(0, decimals))
+    size = floor(log10(abs(value))) if value else 0
+    return f"{value:.{min(max(0, size + decimals), MOST_DIGITS)}e}", rounded(error, 2)
 
 
 def typographic(text: str) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from wgsindy.data.dataset import Dataset
 from wgsindy.model import tensor
 from wgsindy.model.display.numbers import rounded, typographic
+from wgsindy.model.display.units import Units, named_fields
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
 from wgsindy.report.digest import Digest, States, digest, relative
@@ -35,16 +36,17 @@ MOST_CURVES = 12  # beyond, a page of curves is no longer read
 COLUMNS = 3
 
 
-def coefficients_csv(coefficients: Sequence[Coefficient]) -> str:
+def coefficients_csv(generator: Generator) -> str:
     """Write coefficients as a table; error bars that a recipe does not give stay empty."""
     text = io.StringIO()
+    units = Units.of(generator.names, generator.info)
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(Coefficient._fields)
-    for found in coefficients:
-        numbers = found[2:]
-        writer.writerow(
-            [found.target, found.term, *("" if np.isnan(n) else repr(n) for n in numbers)]
-        )
+    writer.writerow([*Coefficient._fields, "field", "unit"])
+    for found in generator.coefficients:
+        target, term, *numbers = found
+        written = ["" if np.isnan(n) else repr(n) for n in numbers]
+        named = named_fields(target, generator.names)
+        writer.writerow([target, term, *written, named, units.coefficient(target, term)])
     return text.getvalue()
 
 

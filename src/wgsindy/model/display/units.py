@@ -1,0 +1,148 @@
+"""Units of fields and coefficients, and fields called by the names of the states.
+
+A drift has the unit of its state over time, a tensor entry that of two states over time, and a
+coefficient that of its field over that of its term. What is not known is left out: with times in
+days and states without units, a rate is in 1/d.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from wgsindy.model import tensor
+from wgsindy.model.linear_form import field_names
+
+TIME, STATES = "time_unit", "units"  # in what a generator knows of its origin
+UNKNOWN = "time"  # stands for its unit
+FIELD = re.compile(r"\b([ab])(\d+)(?:,(\d+))?\b")
+Powers = dict[str, Fraction]
+
+
+@dataclass(frozen=True)
+class Units:
+    """Units of time and of the states ``names``, empty where they are not known."""
+
+    names: tuple[str, ...]
+    time: str = ""
+    states: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, names: Sequence[str], info: Mapping[str, Any]) -> Units:
+        """Read what a model file says."""
+        known = info.get(STATES) or {}
+        return cls(
+            tuple(names), str(info.get(TIME) or ""), tuple(known.get(name, "") for name in names)
+        )
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.time or any(self.states))
+
+    def field(self, target: str) -> str:
+        """Return the unit of a field by its name, ``b1`` or ``a12``.
+
+        >>> Units(("x", "y"), "d", ("um", "")).field("b1"), Units(("x",), "d", ("um",)).field("a11")
+        ('um/d', 'um^2/d')
+        """
+        return _written(self._powers(target))
+
+    def coefficient(self, target: str, term: str) -> str:
+        """Return the unit of the coefficient of ``term`` in a field.
+
+        >>> Units(("x", "y"), "s", ("um", "um")).coefficient("b1", "x**2*y")
+        '1/(um^2 s)'
+        """
+        powers = self._powers(target)
+        for name, power in _exponents(term, self.names).items():
+            unit = self._state(self.names.index(name))
+            if unit:
+                powers[unit] = powers.get(unit, Fraction(0)) - power
+        return _written(powers)
+
+    def _state(self, p: int) -> str:
+        return self.states[p] if self.states else ""
+
+    def _powers(self, target: str) -> Powers:
+        drift, entries = field_names(len(self.names))
+        if target in drift:
+            own: tuple[int, ...] = (drift.index(target),)
+        else:
+            own = tensor.pairs(len(self.names))[entries.index(target)]
+        powers: Powers = {self.time or UNKNOWN: Fraction(-1)} if self.known else {}
+        for unit in (self._state(p) for p in own):
+            if unit:
+                powers[unit] = powers.get(unit, Fraction(0)) + 1
+        return powers
+
+    def sentence(self) -> str:
+        """Say the unit of each drift and of each variance, and what those who say D must know.
+
+        >>> Units(("x",), "s", ("um",)).sentence()
+        'Units: b[x] in um/s, a[x, x] in um^2/s. For those who say D, a = 2 D.'
+        """
+        if not self.known:
+            return "For those who say D, a = 2 D."
+        d = len(self.names)
+        drift, entries = field_names(d)
+        own = [*drift, *(entries[tensor.entry_number(p, p)] for p in range(d))]
+        units = ", ".join(f"{named_fields(t, self.names)} in {self.field(t)}" for t in own)
+        return f"Units: {units}. For those who say D, a = 2 D."
+
+
+def _exponents(term: str, names: Sequence[str]) -> Powers:
+    """Powers of the states in a product; sines and logarithms have none."""
+
+    def powers(node: ast.expr) -> Powers:
+        if isinstance(node, ast.Name):
+            return {node.id: Fraction(1)} if node.id in names else {}
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+            sign = 1 if isinstance(node.op, ast.Mult) else -1
+            found = powers(node.left)
+            for name, power in powers(node.right).items():
+                found[name] = found.get(name, Fraction(0)) + sign * power
+            return found
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            number = ast.literal_eval(node.right) if isinstance(node.right, ast.Constant) else 0
+            return {n: p * Fraction(number) for n, p in powers(node.left).items()}
+        if isinstance(node, ast.BinOp):  # x - 500000
+            return powers(node.left)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "sqrt":
+            return {n: p / 2 for n, p in powers(node.args[0]).items()}
+        return {}
+
+    return powers(ast.parse(term, mode="eval").body)
+
+
+def _written(powers: Powers) -> str:
+    above = [_power(unit, p) for unit, p in powers.items() if p > 0]
+    below = [_power(unit, -p) for unit, p in reversed(powers.items()) if p < 0]
+    if not below:
+        return " ".join(above)
+    under = below[0] if len(below) == 1 else f"({' '.join(below)})"
+    return f"{' '.join(above) or '1'}/{under}"
+
+
+def _power(unit: str, power: Fraction) -> str:
+    whole = f"({unit})" if power != 1 and re.search(r"[/ *^]", unit) else unit
+    return whole if power == 1 else f"{whole}^{power}"
+
+
+def named_fields(text: str, names: Sequence[str], tensor_letter: str = "a") -> str:
+    """Call fields by the names of the states, wherever a text has them.
+
+    >>> named_fields("a12 = 0; b2 is not identified", ["Close", "VIX"])
+    'a[Close, VIX] = 0; b[VIX] is not identified'
+    """
+    if any(FIELD.fullmatch(name) for name in names):
+        return text  # a state of that name would be taken for a field
+    drift, entries = field_names(len(names))
+    called = dict(zip(drift, (f"b[{name}]" for name in names), strict=True))
+    for entry, (p, q) in zip(entries, tensor.pairs(len(names)), strict=True):
+        called[entry] = f"{tensor_letter}[{names[q]}, {names[p]}]"
+    return FIELD.sub(lambda match: called.get(match.group(0), match.group(0)), text)

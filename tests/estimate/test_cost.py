@@ -1,0 +1,44 @@
+"""What a long fit is announced with, and that many columns stay within bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from walks import walk
+
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.estimate.cost import expected_seconds, work_ahead
+from wgsindy.estimate.likelihood import evidence
+from wgsindy.estimate.likelihood.term_selection import MOST_POINTS, _grid
+
+
+def test_only_long_work_is_announced() -> None:
+    wide = Trajectories([walk(d=20, n=600)], 0.1)
+    sentence = work_ahead("wide.csv", wide, "poly1")
+    assert "599 steps of 20 states (x1, x2," in sentence
+    assert "21 terms for each of 230 fields: about 15 s" in sentence
+    assert work_ahead("plane.csv", Trajectories([walk()], 0.1), "poly2") == ""
+    assert expected_seconds(wide, "poly2") > expected_seconds(wide, "poly1")
+
+
+def test_a_grid_beyond_the_data_is_bounded_and_whole_where_it_is_small() -> None:
+    axis = np.array([-1.0, 0.0, 1.0])
+    assert len(_grid([axis] * 6)) == 3**6
+    large = _grid([axis] * 20)
+    assert len(large) <= MOST_POINTS + 41
+    assert {tuple(row) for row in np.eye(20)} <= {tuple(row) for row in large}
+    np.testing.assert_array_equal(large, _grid([axis] * 20))
+
+
+def test_few_terms_of_many_are_solved_for_as_all_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    design = rng.normal(size=(200, 80))
+    gram, cross = design.T @ design, design.T @ rng.normal(size=200)
+    problem = evidence.Problem.from_sums(gram, cross, np.eye(80))
+    supports = rng.random((50, 80)) < 0.05
+    supports[0] = False
+    few = problem.solve_all(supports), problem.covariances(supports)
+    monkeypatch.setattr(evidence, "MANY_TERMS", 1000)
+    whole = problem.solve_all(supports), problem.covariances(supports)
+    for one, other in zip(few, whole, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-13)
