@@ -7,9 +7,9 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wgsindy import recipes
 from wgsindy.data.dataset import Dataset
@@ -23,8 +23,12 @@ from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.read_tables import label_of, open_data
 from wgsindy.model.change_of_variables import Change
 from wgsindy.model.generator import Generator
+from wgsindy.model.readout_bands import ReadOut, readouts
 from wgsindy.passes.engine import as_engine
 from wgsindy.terms.origin import origin_notes
+
+if TYPE_CHECKING:
+    from wgsindy.report.digest import Digest
 
 MODEL, FITTED_MODEL, REPORT, TABLE = (
     "model.json",
@@ -44,7 +48,7 @@ def _untold(name: str) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True)
 class FileFit:
-    """What a fit of files gives; everything but ``fit`` is in the coordinates of the files."""
+    """What a fit of files gives, in the files' coordinates but for ``fit`` and ``readouts``."""
 
     heading: str  # what was read, in one sentence
     notes: tuple[Note, ...]  # what was found in the data and done about it
@@ -52,6 +56,7 @@ class FileFit:
     fit: Fit  # in the coordinates of the fit
     generator: Generator
     diagnostics: Diagnostics
+    readouts: tuple[ReadOut, ...]  # leverage, curl and validity, in the coordinates of the fit
     time_unit: str  # as far as it is known
     folder: Path
     files: tuple[str, ...]  # names of what was written there
@@ -136,6 +141,7 @@ def fit_file(
         fit=fit,
         generator=_mapped_back(changes, fit.generator, measured),
         diagnostics=diagnostics,
+        readouts=(),
         time_unit=_known_unit(reading.get("unit"), reading.get("time_unit")),
         folder=folder,
         files=(MODEL, *([FITTED_MODEL] if changes else []), TABLE),
@@ -224,16 +230,21 @@ def _written(
     result: FileFit, replaceable: Sequence[str], title: str, command: str, stage: Stage
 ) -> FileFit:
     """Write all files into the folder, at once or not at all, the model first."""
+    from wgsindy.report.digest import digest
+
     with whole_folder(result.folder, replaceable) as draft, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of drawing; those of data and fit are told
-        _write(result, draft, title=title, command=command, stage=stage)
+        drawn = digest(result.fit.data)
+        _write(result, drawn, draft, title=title, command=command, stage=stage)
         files = tuple(name for name in RESULT_FILES if (draft / name).exists())
-    return FileFit(**{**vars(result), "files": files})
+    found = tuple(readouts(result.fit.generator, drawn.states))
+    return replace(result, files=files, readouts=found)
 
 
-def _write(result: FileFit, folder: Path, *, title: str, command: str, stage: Stage) -> None:
+def _write(
+    result: FileFit, drawn: Digest, folder: Path, *, title: str, command: str, stage: Stage
+) -> None:
     from wgsindy import report
-    from wgsindy.report.digest import digest
     from wgsindy.report.figures import fit_figures
     from wgsindy.report.figures.fields import page_style, save_picture
 
@@ -243,7 +254,7 @@ def _write(result: FileFit, folder: Path, *, title: str, command: str, stage: St
         fitted.save(folder / FITTED_MODEL)
     (folder / TABLE).write_text(fit_figures.coefficients_csv(result.generator.coefficients))
     with stage("drawing"), page_style():
-        weak, drawn = weak_fields(result.diagnostics.findings), digest(result.fit.data)
+        weak = weak_fields(result.diagnostics.findings)
         for name, figure in fit_figures.fit_figures(fitted, drawn, weak).items():
             save_picture(figure, folder / f"{name}.png", dpi=150)
     notes = [note.sentence for note in result.notes]

@@ -26,6 +26,9 @@ def tell(result: FileFit) -> None:
         _tell_equations(result.generator, ", mapped back by Ito's formula")
     else:
         _tell_equations(result.generator, "")
+    say("Read off at the samples: median, and 95 % band where there is one")
+    for found in result.readouts:
+        say_unbroken(f"  {found.name}: {found.text}")
     say("")
     say(result.diagnostics.summary)
     for finding in result.diagnostics.findings:
@@ -54,6 +57,7 @@ def as_json(result: FileFit) -> dict[str, Any]:
         "read": result.heading,
         "notes": [{"name": note.kind, "sentence": note.sentence} for note in result.notes],
         **_model(result.generator),
+        "readouts": [_known(found._asdict()) for found in result.readouts],
         "verdict": diagnostics.verdict,
         "limitation": str(diagnostics.limitation),
         "summary": diagnostics.summary,
@@ -75,11 +79,12 @@ def _model(generator: Generator) -> dict[str, Any]:
     return {
         "states": list(generator.names),
         "equations": generator.equations(errors=True),
-        "coefficients": [
-            {
-                name: None if isinstance(value, float) and math.isnan(value) else value
-                for name, value in found._asdict().items()
-            }
-            for found in generator.coefficients
-        ],
+        "coefficients": [_known(found._asdict()) for found in generator.coefficients],
+    }
+
+
+def _known(content: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in content.items()
     }

@@ -318,9 +318,7 @@ def _serving(
     """Which smoother serves each trajectory: one for all, or one each, of its own samples."""
     if not separate:
         return np.zeros(len(data), dtype=np.int64), (smoother,)
-    own = [
-        taught_by(data.subset([r]), smoother, data.mean_dt, engine) for r in range(len(data))
-    ]
+    own = [taught_by(data.subset([r]), smoother, data.mean_dt, engine) for r in range(len(data))]
     return np.arange(len(data)), tuple(own)
 
 
