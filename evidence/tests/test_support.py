@@ -145,6 +145,10 @@ def test_a_field_that_vanishes_has_no_active_and_no_selected_terms() -> None:
     assert stable_support(truths, truths) == Ledger(active=2, recovered=2, false_positives=0)
 
 
+def test_ledgers_add_up() -> None:
+    assert Ledger(4, 3, 1) + Ledger(2, 2, 0) == Ledger(active=6, recovered=5, false_positives=1)
+
+
 # Reporting.
 
 

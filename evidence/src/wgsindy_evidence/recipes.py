@@ -87,6 +87,7 @@ VARIANTS: dict[str, WeakFormRecipe] = {
     recipe.name: recipe
     for recipe in (
         replace(PAPER, name="paper-pooled-rows", rows="pooled"),
+        replace(PAPER, name="paper-pooled-entries", rows="pooled", tensor="entries", shrinkage=0.0),
         replace(PAPER, name="paper-no-shrinkage", shrinkage=0.0),
         DiagonalKernel(name="paper-diagonal-kernel"),
     )

@@ -143,7 +143,7 @@ def plot_by_system(index: Index, *, equal: bool) -> Figure:
             [_cell(index, entrant, system, key) for entrant in shown] for system in index.systems
         ]
         blocks[label] = np.array(cells)
-    names = [item.method if equal else f"{item.method}, R = {item.trajectories}" for item in shown]
+    names = [item.method if equal else f"{item.method} ({item.trajectories})" for item in shown]
     return plot_heatmap(blocks, titles, names, one_more=not equal)
 
 

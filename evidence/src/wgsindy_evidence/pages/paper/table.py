@@ -12,6 +12,7 @@ from wgsindy.model.linear_form import field_names
 from wgsindy.terms.library import library
 from wgsindy_evidence import support
 from wgsindy_evidence.campaign import Line
+from wgsindy_evidence.experiments.paper.table import CONTROL
 from wgsindy_evidence.grid import Grid, number, percent
 from wgsindy_evidence.ledger import Overall, Row, overall, summarise
 from wgsindy_evidence.pages.page import Content
@@ -200,10 +201,9 @@ def build_ledger(lines: Sequence[Line]) -> Content:
     rows.append(_ledger_cells("all rows", [totals[r][1] for r in recipes]))
     false = [
         row
-        for recipe in recipes
+        for recipe in (*recipes, CONTROL)
         for name in systems
-        if (name, recipe) in found
-        for row in _false_rows(name, recipe, *supports[name, recipe])
+        for row in _false_rows(name, recipe, *_supports(lines, name, recipe))
     ]
     grids = {"ledger": Grid("Stable support in the declared library", LEDGER_HEADINGS, rows)}
     grids["ledger-false"] = Grid(
@@ -246,6 +246,8 @@ def _false_rows(
     system: str, recipe: str, estimates: FloatArray, truths: FloatArray
 ) -> list[list[str]]:
     """Name each false term: in how many seeds, and its share of the field's largest term."""
+    if not len(estimates):
+        return []
     item = zoo.get(system)
     fields = [name for names in field_names(len(item.names)) for name in names]
     terms = library(item.library).bind(item.names).terms
