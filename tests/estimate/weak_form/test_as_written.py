@@ -43,7 +43,7 @@ def test_the_order_of_the_columns_is_kept_if_asked_for() -> None:
     assert fitted(cholesky_order="given").tensor_field.order == (0, 1)
     swapped = Trajectories([path[:, ::-1] for path in data()], data().mean_dt, names=("v", "s"))
     orders = [
-        WGSINDy("poly2", replace(PAPER, cholesky_order=order)).fit(swapped).generator_  # type: ignore[arg-type]
+        WGSINDy("poly2", replace(PAPER, cholesky_order=order)).fit(swapped).generator_
         for order in ("noisiest", "given")
     ]
     ours = fitted().tensor_field.order

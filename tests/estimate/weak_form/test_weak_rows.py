@@ -473,10 +473,7 @@ def test_separate_rows_are_those_of_a_smoother_of_one_trajectory() -> None:
 
 def test_one_trajectory_smoothed_by_itself_is_one_trajectory() -> None:
     data = Trajectories([np.random.default_rng(0).standard_normal((200, 2))], dt=0.1)
-    rows = [
-        all_rows(data, replace(RECIPE, rows=kind))  # type: ignore[arg-type]
-        for kind in ("separate", "trajectory")
-    ]
+    rows = [all_rows(data, replace(RECIPE, rows=kind)) for kind in ("separate", "trajectory")]
     np.testing.assert_allclose(rows[0], rows[1])
 
 
@@ -495,7 +492,7 @@ def test_targets_with_absolute_floors_are_in_the_units_of_the_data() -> None:
     data = sample_paths(2, even=True)
     basis = library("poly1").bind(data.names)
     usual, raw = (
-        weak_form(data, basis, replace(RECIPE, floors=floors), seed=0)  # type: ignore[arg-type]
+        weak_form(data, basis, replace(RECIPE, floors=floors), seed=0)
         for floors in ("relative", "absolute")
     )
     scale = usual.frame.scale
