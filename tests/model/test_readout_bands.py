@@ -41,7 +41,7 @@ def test_values_by_hand_in_three_dimensions() -> None:
 def test_one_coordinate_has_neither_leverage_nor_curl() -> None:
     truth = Generator.from_sympy(("x",), [-X], [[1]])
     assert [item.name for item in readouts(truth, np.zeros((4, 1)))] == [
-        "tensor valid without clipping"
+        "positive semidefinite before clipping"
     ]
 
 
@@ -96,7 +96,7 @@ def test_a_covariance_that_was_not_selected_says_so() -> None:
     found = by_name(readouts(est.generator_, data.states))
     assert found["leverage of x and y"].text == "0 (no term was selected)"
     assert "to" in found["curl of x and y"].text
-    assert found["tensor valid without clipping"].text == "100 %"
+    assert found["positive semidefinite before clipping"].text == "100 %"
 
 
 def test_the_paper_s_recipe_has_values_without_bands() -> None:
