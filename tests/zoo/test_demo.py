@@ -24,6 +24,7 @@ from wgsindy.zoo.demo import (
     write_demo_file,
 )
 
+ROOT = Path(__file__).parents[2]
 # Of the table of the first release: who has fitted it gets the same numbers again.
 TABLE = "a67c995f31a3cde91cff8eed41d7bf342f7f654ed0e03cd46c116614b889780e"
 
