@@ -32,7 +32,12 @@ class _Checked:
 
 @dataclass(frozen=True)
 class WeakFormRecipe(_Checked):
-    """Choices of a fit by weak rows; the defaults are the paper's frozen configuration.
+    """Choices of a fit by weak rows; the defaults are the recipe ``paper``.
+
+    That is the paper's frozen configuration, but for formulas of its text that depend on units or
+    on the order of columns, or are much worse than what its release does: for each of these there
+    is a value that gives the text's own (``rows="separate"``, ``slack=0``, ``floors="absolute"``,
+    ``refit_tensor=False``, ``cholesky_order="given"``, ``shrinkage_units="raw"``).
 
     Parameters
     ----------
