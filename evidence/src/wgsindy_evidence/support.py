@@ -88,6 +88,12 @@ def stable_support(estimates: FloatArray, truths: FloatArray) -> Ledger:
     )
 
 
+def faint_terms(truths: FloatArray) -> BoolArray:
+    """Active terms ``(targets, K)`` that even the truth would not be given credit for."""
+    active, selected = is_active(truths).mean(axis=0), is_selected(truths).mean(axis=0)
+    return np.asarray((active >= 0.8) & (selected < 0.8))
+
+
 def selection_rate(values: FloatArray) -> float:
     """Share of seeds in which a coefficient ``(seeds,)`` is above the reporting threshold."""
     return float(np.mean(np.abs(values) > REPORTING_THRESHOLD))

@@ -209,8 +209,14 @@ def build_ledger(lines: Sequence[Line]) -> Content:
     grids["ledger-false"] = Grid(
         "Terms that recur and are not there", FALSE_HEADINGS, false, left=4
     )
-    sentences = "\n".join(f"- {_ledger_sentence(r, totals[r][0])}" for r in recipes)
-    return Content(grids, sentences={"ledger": sentences})
+    sentences = [f"- {_ledger_sentence(r, totals[r][0])}" for r in recipes]
+    truths = [supports[name, PAPER.name][1] for name in scoped if (name, PAPER.name) in found]
+    faint = sum(int(support.faint_terms(truth).sum()) for truth in truths)
+    sentences.append(
+        f"- {faint} of these terms have less than 20 % of their field's largest in the truth itself, "
+        "and the rule cannot count them, whoever finds them."
+    )
+    return Content(grids, sentences={"ledger": "\n".join(sentences)})
 
 
 def _supports(lines: Sequence[Line], system: str, recipe: str) -> tuple[FloatArray, FloatArray]:
