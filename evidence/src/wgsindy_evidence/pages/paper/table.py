@@ -213,8 +213,8 @@ def build_ledger(lines: Sequence[Line]) -> Content:
     truths = [supports[name, PAPER.name][1] for name in scoped if (name, PAPER.name) in found]
     faint = sum(int(support.faint_terms(truth).sum()) for truth in truths)
     sentences.append(
-        f"- {faint} of these terms have less than 20 % of their field's largest in the truth itself, "
-        "and the rule cannot count them, whoever finds them."
+        f"- {faint} of these terms have less than 20 % of their field's largest in the truth "
+        "itself, and the rule cannot count them, whoever finds them."
     )
     return Content(grids, sentences={"ledger": "\n".join(sentences)})
 
