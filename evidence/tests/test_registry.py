@@ -60,7 +60,7 @@ def test_cases_of_one_store_mean_one_work() -> None:
     assert len({case for store, case in owners if store == "fits"}) < asked
 
 
-METHODS = {*wgsindy.recipes.names(), *recipes.OWN, *BASELINES, fits.ORACLE}
+METHODS = {*wgsindy.recipes.names(), *recipes.OWN, *BASELINES, fits.ORACLE, fits.WEAK_ORACLE}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -13,6 +13,7 @@ from wgsindy.terms.library import library
 from wgsindy_evidence.support import (
     Ledger,
     conditional_median,
+    faint_terms,
     is_active,
     is_selected,
     projected_support,
@@ -143,6 +144,15 @@ def test_a_field_that_vanishes_has_no_active_and_no_selected_terms() -> None:
     # Least squares leaves rounding instead of zero.
     truths = table([1.0, 0.5], [1e-17, -3e-17])
     assert stable_support(truths, truths) == Ledger(active=2, recovered=2, false_positives=0)
+
+
+def test_terms_below_twenty_per_cent_of_the_truth_are_faint() -> None:
+    truth = table([10.0, 1.9, 0.1], [0.0, 1.0, 1.0])
+    assert faint_terms(truth).tolist() == [[False, True, False], [False, False, False]]
+
+
+def test_ledgers_add_up() -> None:
+    assert Ledger(4, 3, 1) + Ledger(2, 2, 0) == Ledger(active=6, recovered=5, false_positives=1)
 
 
 # Reporting.

@@ -32,7 +32,12 @@ class _Checked:
 
 @dataclass(frozen=True)
 class WeakFormRecipe(_Checked):
-    """Choices of a fit by weak rows; the defaults are the paper's frozen configuration.
+    """Choices of a fit by weak rows; the defaults are the recipe ``paper``.
+
+    That is the paper's frozen configuration, but for formulas of its text that depend on units or
+    on the order of columns, or are much worse than what its release does: for each of these there
+    is a value that gives the text's own (``rows="separate"``, ``slack=0``, ``floors="absolute"``,
+    ``refit_tensor=False``, ``cholesky_order="given"``, ``shrinkage_units="raw"``).
 
     Parameters
     ----------
@@ -48,11 +53,19 @@ class WeakFormRecipe(_Checked):
     debias : refit the selected terms by least squares
     threshold : drop terms below this fraction of the largest one, refitting each time
     folds : number of cross-validation folds
+    pilot_ridge : ridge of the pilot fit that gives the adaptive lasso its weights
     slack : standard errors by which a sparser model may be worse than the best in cross-validation
-    rows : one weak row per centre and trajectory, or per centre with all trajectories pooled
+    floors : smallest eigenvalue, pivot and pilot coefficient relative to the data's own noise, or
+        absolute (1e-10, 1e-10 and 1e-3) in the units in which the data are given
+    rows : one weak row per centre and trajectory, all by the smoother of all data; per centre with
+        all trajectories pooled; or per centre and trajectory, by a smoother of that trajectory
+        alone
     gls : reweight drift rows by their noise: per component, jointly, or not at all
+    refit_tensor : fit the tensor again with the reweighted drift
     tensor : read the tensor out through Cholesky factors, or entry by entry
+    cholesky_order : factorise with the noisiest coordinate first, or in the order of the columns
     shrinkage : weight of the isotropic part mixed into the tensor read-out
+    shrinkage_units : measure each coordinate by its own noise while mixing, or mix raw numbers
     noise_correction : estimate observation noise from lag-one increments and subtract it from the
         tensor
     cross_fit : build smoother and noise weights of a trajectory from the other trajectories
@@ -70,11 +83,16 @@ class WeakFormRecipe(_Checked):
     debias: bool = True
     threshold: float = 0.12
     folds: int = 5
+    pilot_ridge: float = 1e-6
     slack: float = 1.0
-    rows: Literal["trajectory", "pooled"] = "trajectory"
+    floors: Literal["relative", "absolute"] = "relative"
+    rows: Literal["trajectory", "pooled", "separate"] = "trajectory"
     gls: Literal["none", "diagonal", "full"] = "diagonal"
+    refit_tensor: bool = True
     tensor: Literal["cholesky", "entries"] = "cholesky"
+    cholesky_order: Literal["noisiest", "given"] = "noisiest"
     shrinkage: float = 0.05
+    shrinkage_units: Literal["noise", "raw"] = "noise"
     noise_correction: bool = False
     cross_fit: bool = False
 
@@ -83,9 +101,18 @@ class WeakFormRecipe(_Checked):
         "bandwidth_factor": (1e-3, 1e3),
         "threshold": (0, 1),
         "folds": (2, 100),
+        "pilot_ridge": (0, 1e6),
         "slack": (0, 100),
         "shrinkage": (0, 1),
     }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.cross_fit and self.rows == "separate":
+            raise RecipeError(
+                "rows='separate' smooths each trajectory by itself alone, cross_fit=True by the "
+                "other trajectories alone; choose one of them."
+            )
 
     def kernel_shape(self, bandwidth: FloatArray) -> FloatArray:
         """Return the matrix ``(d, d)`` that kernels use for this bandwidth matrix: itself.

@@ -27,6 +27,7 @@ from wgsindy.files.read_tables import label_of, open_data
 from wgsindy.model.change_of_variables import Change
 from wgsindy.model.display.units import STATES, TIME, Units
 from wgsindy.model.generator import Generator
+from wgsindy.model.readout_bands import MOST_STATES, ReadOut, readouts
 from wgsindy.passes.engine import as_engine
 from wgsindy.terms.angular import angular_library
 from wgsindy.terms.origin import origin_notes
@@ -58,7 +59,7 @@ def _untold(name: str) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True)
 class FileFit:
-    """What a fit of files gives; everything but ``fit`` is in the coordinates of the files."""
+    """What a fit of files gives, in the files' coordinates but for ``fit`` and ``readouts``."""
 
     heading: str  # what was read, in one sentence
     notes: tuple[Note, ...]  # what was found in the data and done about it
@@ -66,6 +67,7 @@ class FileFit:
     fit: Fit  # in the coordinates of the fit
     generator: Generator
     diagnostics: Diagnostics
+    readouts: tuple[ReadOut, ...]  # leverage, curl and validity, in the coordinates of the fit
     time_unit: str  # as far as it is known
     folder: Path
     files: tuple[str, ...]  # names of what was written there
@@ -167,6 +169,7 @@ def fit_file(
         fit=fit,
         generator=_with_units(_mapped_back(changes, fit.generator, measured), found),
         diagnostics=diagnostics,
+        readouts=tuple(readouts(fit.generator, fit.data.sample(MOST_STATES))),
         time_unit=found.time_unit or _known_unit(reading.get("unit"), reading.get("time_unit")),
         folder=folder,
         files=(),

@@ -63,7 +63,7 @@ def test_a_stall_is_missing(count: int, lengths: list[int]) -> None:
     np.testing.assert_array_equal(states, x[rows])
     ((kind, samples, sentence),) = found.findings
     assert (kind, samples) == (RepeatedSamplesWarning, count)
-    assert f"{count} samples repeat" in sentence
+    assert (f"{count} samples repeat" if count > 1 else "1 sample repeats") in sentence
     assert "first: sample 1001 of trajectory 0" in sentence
 
 

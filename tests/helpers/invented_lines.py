@@ -87,6 +87,21 @@ def table_result(case: Case, rng: np.random.Generator) -> Result:
     return result | {key: value.tolist() for key, value in support.items()} | counted
 
 
+def ledger_result(case: Case, rng: np.random.Generator) -> Result:
+    """Projected supports of the true terms, and in some seeds of one that is not there."""
+    system = zoo.get(case.system)
+    terms = len(library(system.library).bind(system.names))
+    true = np.where(rng.uniform(size=(5, terms)) < 0.5, 1.0, 0.0)
+    found = true * rng.uniform(0.1, 1.0, true.shape)
+    return {"support": found.tolist(), "true_support": true.tolist()}
+
+
+def row_result(case: Case, rng: np.random.Generator) -> Result:
+    keys = ("condition", "raw_condition", "total_time", "time_least", "time_median")
+    more = ("largest", "largest_median")
+    return dict(zip((*keys, *more), rng.uniform(0.1, 9e4, 7).tolist(), strict=True))
+
+
 def calibration_result(case: Case, rng: np.random.Generator) -> Result:
     return {
         **{key: rng.normal(size=5).tolist() for key in ("given", "clustered", "selected")},
@@ -146,6 +161,8 @@ INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "errata": fit_result,
     "coefficients": coefficient_result,
     "table": table_result,
+    "ledger": ledger_result,
+    "weak-rows": row_result,
     "calibration": calibration_result,
     "steps": step_result,
     "uneven": fit_result,

@@ -13,6 +13,7 @@ def result(**changes: Any) -> dict[str, Any]:
         "cosine": math.nan,
         "psd": 1.0,
         "psd_far": 1.0,
+        "action": 0.15,
         "score": 0.9,
         "floor_drift": 0.05,
         "floor_tensor": 0.01,

@@ -1,9 +1,8 @@
-"""The bundled data and the README's promises."""
+"""The bundled data."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,17 +76,3 @@ def test_an_exact_simulator_has_no_use_for_substeps() -> None:
     system = zoo.get("gbm_2d")
     few, many = (system.simulate(0, trajectories=2, steps=9, substeps=n) for n in (1, 5))
     np.testing.assert_array_equal(few.states, many.states)
-
-
-def test_the_readme_snippet_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("mydata.csv").write_text(demo_text())
-    snippet = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert snippet is not None
-    exec(compile(snippet.group(1), "README.md", "exec"), {})
-    assert "b1 = " in capsys.readouterr().out
-    assert (tmp_path / "model.json").exists()
-    assert (tmp_path / "report.html").exists()
-    assert (tmp_path / "results" / "report.html").exists()

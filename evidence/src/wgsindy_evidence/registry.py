@@ -24,11 +24,13 @@ from wgsindy_evidence.experiments.paper import (
     circulation,
     coefficients,
     convergence,
+    departures,
     errata,
     ladder,
     leverage,
     nulls,
     table,
+    weak_rows,
 )
 from wgsindy_evidence.experiments.paper import baselines as proxies
 from wgsindy_evidence.scope import Scope
@@ -48,12 +50,15 @@ EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
         Experiment("table", table.evidence_cases, table.run_case, "table"),
+        Experiment("ledger", table.ledger_cases, table.run_ledger_case, "ledger"),
         Experiment("further-seeds", table.further_cases, table.run_case, "further-seeds"),
         Experiment(
             "calibration", calibration.calibration_cases, calibration.run_case, "calibration"
         ),
         Experiment("ladder", ladder.ladder_cases, fits.run_case, "fits"),
         Experiment("ablation", ablation.ablation_cases, fits.run_case, "fits"),
+        Experiment("departures", departures.departure_cases, fits.run_case, "fits"),
+        Experiment("weak-rows", weak_rows.row_cases, weak_rows.run_case, "weak-rows"),
         Experiment("baselines", proxies.proxy_cases, fits.run_case, "fits"),
         Experiment("naive", proxies.naive_cases, fits.run_case, "fits"),
         Experiment("nulls", nulls.null_cases, fits.run_case, "fits"),

@@ -36,6 +36,13 @@ class Ledger:
     recovered: int
     false_positives: int
 
+    def __add__(self, other: Ledger) -> Ledger:
+        return Ledger(
+            self.active + other.active,
+            self.recovered + other.recovered,
+            self.false_positives + other.false_positives,
+        )
+
 
 def is_active(truth: FloatArray) -> BoolArray:
     """Terms of at least 2 % of their target's largest, ``(..., K)``."""
@@ -55,6 +62,15 @@ def _relative(contributions: FloatArray) -> FloatArray:
     return size / largest
 
 
+def false_terms(estimates: FloatArray, truths: FloatArray) -> BoolArray:
+    """Terms ``(targets, K)`` that recur and are not there; see :func:`stable_support`."""
+    active = is_active(truths).mean(axis=0)
+    selected = is_selected(estimates).mean(axis=0)
+    median = np.median(np.abs(estimates), axis=0)
+    large = median >= 0.05 * median.max(initial=0.0)
+    return np.asarray((selected >= 0.8) & (active <= 0.2) & large)
+
+
 def stable_support(estimates: FloatArray, truths: FloatArray) -> Ledger:
     """The paper's ledger of terms that recur over seeds.
 
@@ -65,13 +81,17 @@ def stable_support(estimates: FloatArray, truths: FloatArray) -> Ledger:
     """
     active = is_active(truths).mean(axis=0)
     selected = is_selected(estimates).mean(axis=0)
-    median = np.median(np.abs(estimates), axis=0)
-    large = median >= 0.05 * median.max(initial=0.0)
     return Ledger(
         active=int(np.sum(active >= 0.8)),
         recovered=int(np.sum((active >= 0.8) & (selected >= 0.8))),
-        false_positives=int(np.sum((selected >= 0.8) & (active <= 0.2) & large)),
+        false_positives=int(np.sum(false_terms(estimates, truths))),
     )
+
+
+def faint_terms(truths: FloatArray) -> BoolArray:
+    """Active terms ``(targets, K)`` that even the truth would not be given credit for."""
+    active, selected = is_active(truths).mean(axis=0), is_selected(truths).mean(axis=0)
+    return np.asarray((active >= 0.8) & (selected < 0.8))
 
 
 def selection_rate(values: FloatArray) -> float:

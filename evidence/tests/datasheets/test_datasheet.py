@@ -64,6 +64,7 @@ def table_lines(name: str, recipe: str, drifts: Sequence[float]) -> list[Line]:
         "cosine": math.nan,
         "psd": 1.0,
         "psd_far": 0.5,
+        "action": 0.15,
         "score": 0.9,
         "floor_drift": 0.05,
         "floor_tensor": 0.0123,
@@ -210,7 +211,7 @@ def test_the_table_of_figures_and_the_verdicts_are_counted() -> None:
     assert rows["floor"][:2] == ["0.050", "0.0123"]
     assert "of 3 seeds: identified on 2, partly identified on 1, not identified on 0." in figures
     assert "On seed 1000:\n\n- the drift of x is faint.\n" in figures
-    assert "Limiting axis: none." in figures
+    assert "What limits it: nothing." in figures
 
 
 def test_failed_fits_are_reported_and_do_not_count_as_seeds() -> None:

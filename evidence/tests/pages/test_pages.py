@@ -13,7 +13,8 @@ PANELS = {
     "ablation": 8,
     "baselines": 1,
     "method-heatmap": 3,
-    "naive": 3,
+    "method-heatmap-paper": 3,
+    "naive": 4,
     "coefficients": 1,
     "convergence": 4,
     "nulls": 2,
@@ -31,7 +32,8 @@ def test_tables_are_complete_and_say_no_nan(name: str) -> None:
     for key, grid in content.grids.items():
         assert grid.title
         assert 0 < grid.left <= len(grid.headings) or key == "reliability"
-        assert grid.rows or name == "further-seeds"  # of which a look has the sentences only
+        # Of further seeds a look has the sentences only; false terms need not be there.
+        assert grid.rows or name == "further-seeds" or key == "ledger-false"
         for row in grid.rows:
             assert len(row) == len(grid.headings)
             assert all(isinstance(cell, str) for cell in row)
@@ -46,13 +48,15 @@ def test_figures_are_labelled_and_their_legends_name_everything_once(name: str) 
         assert len(found) == PANELS[key], key
         around = figure.get_supxlabel() or figure.get_supylabel()
         bars = [axes.get_xlabel() for axes in figure.axes if axes not in found]
-        if key in ("naive", "method-heatmap"):  # the colour bar says what the panel shows
+        if key.startswith(("naive", "method-heatmap")):  # the colour bar says what the panel shows
             assert len(bars) == len(set(bars)) == len(found)
             assert all(bars)
         for axes in found:
             assert axes.get_xlabel() or axes.get_ylabel() or axes.get_title() or around or bars
             assert axes.has_data()
-        if key not in ("naive", "method-heatmap"):  # words at the ticks, figures in the cells
+        if not key.startswith(
+            ("naive", "method-heatmap")
+        ):  # words at the ticks, figures in the cells
             assert around or any(axes.get_xlabel() for axes in found)
         own = [legend for axes in found if (legend := axes.get_legend()) is not None]
         for legend in [*own, *figure.legends]:
@@ -109,7 +113,7 @@ def test_a_method_that_never_comes_through_leaves_dashes(name: str) -> None:
         ("ablation", "condition", "paper-no-gls", "ablation-paper", 2, 6),
         ("baselines", "cosine", "sharp-euler", "baselines", 0, 6),
         ("naive", "psd", "naive", "naive", 0, 7),
-        ("nulls", "tensor", "sharp-euler", "nulls", 0, 7),
+        ("nulls", "tensor", "sharp-euler", "nulls", 0, 9),
         ("noise", "drift", "paper", "noise", 0, 9),
         ("leverage", "theta", "paper", "leverage", 0, 8),
         ("circulation", "current", "paper", "circulation", 0, 8),

@@ -74,7 +74,7 @@ LibraryOption = Annotated[
         FIT,
         "--library",
         "NAME",
-        "auto (default), poly2, sqrt, trig, or a formula.",
+        "Terms: auto (default), poly2, sqrt, trig, or formulas.",
     ),
 ]
 StreamOption = Annotated[
@@ -83,7 +83,7 @@ StreamOption = Annotated[
         DATA,
         "--stream/--no-stream",
         None,
-        "Read piece by piece; default over 256 MB.",
+        "Read the files piece by piece (default over 256 MB).",
     ),
 ]
 TransformOption = Annotated[
@@ -92,7 +92,7 @@ TransformOption = Annotated[
         DATA,
         "--transform",
         "FORMULA",
-        "Fit a function of one, like 'u = sqrt(x)'.",
+        "Fit a function of a state, like 'u = sqrt(x)'.",
     ),
 ]
 
@@ -100,47 +100,56 @@ TransformOption = Annotated[
 def fit(
     data: Annotated[list[str], typer.Argument(metavar="DATA", hidden=True)],
     states: Annotated[
-        Texts, _option(DATA, "--states", "COLUMNS", "Of the state: x,y or 1,2.")
+        Texts, _option(DATA, "--states", "COLUMNS", "Columns of the states, as x,y or 1,2.")
     ] = None,
-    time: Annotated[Text, _option(DATA, "--time", "COLUMN", "Of times.")] = None,
+    time: Annotated[Text, _option(DATA, "--time", "COLUMN", "Column of the times.")] = None,
     trajectory: Annotated[
-        Text, _option(DATA, "--trajectory", "COLUMN", "Of what tells trajectories apart.")
+        Text, _option(DATA, "--trajectory", "COLUMN", "Column that numbers the trajectories.")
     ] = None,
-    dt: Annotated[Number, _option(DATA, "--dt", "STEP", "Of time, if no column has it.")] = None,
-    unit: Annotated[Text, _option(DATA, "--unit", "UNIT", "Of time in the result: s.")] = None,
+    dt: Annotated[
+        Number, _option(DATA, "--dt", "STEP", "Time step, if no column has times.")
+    ] = None,
+    unit: Annotated[
+        Text, _option(DATA, "--unit", "UNIT", "Unit of time in the result, like s.")
+    ] = None,
     time_unit: Annotated[
-        Text, _option(DATA, "--time-unit", "UNIT", "Of the column of times.")
+        Text, _option(DATA, "--time-unit", "UNIT", "Unit of the column of times.")
     ] = None,
     time_format: Annotated[
-        Text, _option(DATA, "--time-format", "FORMAT", "Of timestamps, like %d.%m.%Y.")
+        Text, _option(DATA, "--time-format", "FORMAT", "Format of timestamps, like %d.%m.%Y.")
     ] = None,
     clock: Annotated[
         Text, _option(DATA, "--clock", "KIND", "rows: count rows; calendar: count weekends.")
     ] = None,
     variable: Annotated[
-        Text, _option(DATA, "--variable", "COLUMN", "Of the names, in a long table.")
+        Text, _option(DATA, "--variable", "COLUMN", "Column of the names, in a long table.")
     ] = None,
     value: Annotated[
-        Text, _option(DATA, "--value", "COLUMN", "Of the values, in a long table.")
+        Text, _option(DATA, "--value", "COLUMN", "Column of the values, in a long table.")
+    ] = None,
+    names: Annotated[
+        Texts, _option(DATA, "--names", "NAMES", "Other names for the states, like x,v.")
     ] = None,
     replicates: Annotated[
         bool, _option(DATA, "--replicates", None, "Each column is a run of one state.")
     ] = False,
-    angle: Annotated[Texts, _option(DATA, "--angle", "STATES", "That are angles.")] = None,
-    names: Annotated[Texts, _option(DATA, "--names", "NAMES", "For the states: x,v.")] = None,
+    angle: Annotated[Texts, _option(DATA, "--angle", "STATES", "States that are angles.")] = None,
     missing: Annotated[
-        list[float] | None, _option(DATA, "--missing", "NUMBER", "That stands for no value.")
+        list[float] | None,
+        _option(DATA, "--missing", "NUMBER", "A number that stands for a missing value."),
     ] = None,
-    gap: Annotated[Number, _option(DATA, "--gap", "TIME", "Longest step that is no gap.")] = None,
-    every: Annotated[int, _option(DATA, "--every", "N", "Keep each N-th sample.", min=1)] = 1,
+    gap: Annotated[
+        Number, _option(DATA, "--gap", "TIME", "Longest step that does not count as a gap.")
+    ] = None,
+    every: Annotated[int, _option(DATA, "--every", "N", "Keep every N-th sample only.", min=1)] = 1,
     stream: StreamOption = None,
     log: Annotated[
-        Texts, _option(DATA, "--log", "STATE", "Fit its logarithm; equations are mapped back.")
+        Texts, _option(DATA, "--log", "STATE", "Fit the logarithm of a state, mapped back.")
     ] = None,
     transform: TransformOption = None,
     library: LibraryOption = None,
     recipe: Annotated[
-        str, _option(FIT, "--recipe", "NAME", "How to fit: sharp (default) or paper.")
+        str, _option(FIT, "--recipe", "NAME", "Method of the fit: sharp (default) or paper.")
     ] = "sharp",
     noise_correction: Annotated[
         bool, _option(FIT, "--noise-correction", None, "Allow for observation noise.")
@@ -148,13 +157,16 @@ def fit(
     diffusion: Annotated[
         str, _option(FIT, "--diffusion", "a|D", "Print a (default), or D = a / 2.")
     ] = "a",
-    seed: Annotated[int, _option(FIT, "--seed", "N", "Of all that is random.", min=0)] = 0,
-    threads: Annotated[int, _option(FIT, "--threads", "N", "For passes over data.", min=1)] = 1,
+    seed: Annotated[
+        int, _option(FIT, "--seed", "N", "Seed of everything that is random.", min=0)
+    ] = 0,
+    threads: Annotated[int, _option(FIT, "--threads", "N", "Number of threads.", min=1)] = 1,
     scheduler: Annotated[
-        Text, _option(FIT, "--scheduler", "ADDRESS", "Of a Dask cluster to fit on.")
+        Text, _option(FIT, "--scheduler", "ADDRESS", "Address of a Dask cluster to fit on.")
     ] = None,
     out: Annotated[
-        Path | None, _option(FIT, "--out", "FOLDER", "For results; default DATA-wgsindy.")
+        Path | None,
+        _option(FIT, "--out", "FOLDER", "Folder for the results (default DATA-wgsindy)."),
     ] = None,
     title: Annotated[Text, _option(FIT, "--title", "TEXT", "Heading of the report.")] = None,
     no_report: Annotated[

@@ -35,6 +35,9 @@ def tell(result: FileFit, diffusion: str = "a") -> None:
         _tell_equations(result.generator, ", mapped back by Ito's formula", diffusion)
     else:
         _tell_equations(result.generator, "", diffusion)
+    say("Read off at the samples: median, and 95 % band where there is one")
+    for found in result.readouts:
+        say_unbroken(f"  {found.name}: {found.text}")
     say("")
     say(named_fields(result.diagnostics.summary, names))
     for finding in result.diagnostics.findings:
@@ -94,6 +97,7 @@ def as_json(result: FileFit) -> dict[str, Any]:
         "read": result.heading,
         "notes": [{"name": note.kind, "sentence": note.sentence} for note in result.notes],
         **_model(result.generator),
+        "readouts": [_known(found._asdict()) for found in result.readouts],
         "verdict": diagnostics.verdict,
         "limitation": str(diagnostics.limitation),
         "summary": diagnostics.summary,
@@ -119,14 +123,18 @@ def _model(generator: Generator) -> dict[str, Any]:
         "time_unit": generator.info.get(TIME, ""),
         "units": dict(generator.info.get(STATES, {})),
         "coefficients": [
-            {
-                name: None if isinstance(value, float) and math.isnan(value) else value
-                for name, value in found._asdict().items()
-            }
+            _known(found._asdict())
             | {
                 "field": named_fields(found.target, generator.names),
                 "unit": units.coefficient(found.target, found.term),
             }
             for found in generator.coefficients
         ],
+    }
+
+
+def _known(content: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in content.items()
     }

@@ -55,9 +55,9 @@ def screened(data: Dataset, resolution: Resolution) -> Screened:
     findings: list[tuple[type[WgsindyWarning], int, str]] = []
     if stalled:
         sentence = (
-            f"{stalled} samples repeat the one before them in all coordinates, more than rounding "
-            f"explains (a stalled sensor, padding, a state stuck at a limit; first: "
-            f"{_place(data, stalls)}): {BRIDGED}."
+            f"{stalled} sample{'s repeat' if stalled > 1 else ' repeats'} the one before in all "
+            "coordinates, more than rounding explains (a stalled sensor, padding, a state stuck at "
+            f"a limit; first: {_place(data, stalls)}): {BRIDGED}."
         )
         findings.append((RepeatedSamplesWarning, stalled, sentence))
     if straight:
@@ -69,8 +69,8 @@ def screened(data: Dataset, resolution: Resolution) -> Screened:
             else BRIDGED
         )
         sentence = (
-            f"{straight} samples lie on straight lines between others, as if interpolated (first: "
-            f"{_place(data, pieces)}): {what}."
+            f"{straight} sample{'s lie' if straight > 1 else ' lies'} on straight lines between "
+            f"others, as if interpolated (first: {_place(data, pieces)}): {what}."
         )
         findings.append((InterpolatedSamplesWarning, straight, sentence))
         if kept:

@@ -190,7 +190,7 @@ def fit_weak_form(
     drift, field = recover_by_weak_form(weak, recipe)
     info = described(data, recipe, name)
     if recipe.noise_correction:
-        noise = weak.observation_noise * np.outer(weak.frame.scale, weak.frame.scale)
+        noise = weak.observation_noise * np.outer(weak.units, weak.units)
         info[OBSERVATION_NOISE] = entries_of(noise[None])[0].tolist()
     return Fit(
         data,

@@ -214,10 +214,14 @@ def _refuse_degenerate(data: Dataset, moments: Moments, spread: FloatArray) -> N
 def warn_of_samples(summary: DataSummary, names: Sequence[str], *, dropped: bool = False) -> None:
     """Warn of repeated samples, unless stalls were ``dropped``, and of outliers."""
     if summary.repeated and not dropped and not summary.resolution.discrete.all():
+        one = summary.repeated == 1
+        repeats = (
+            "sample repeats the one before it" if one else "samples repeat the one before them"
+        )
         warnings.warn(
-            f"{summary.repeated} samples repeat the one before them exactly (a stalled sensor, "
-            "padding or a state stuck at a limit); they count as steps without noise and pull the "
-            "tensor down. Drop them if they are not real.",
+            f"{summary.repeated} {repeats} exactly (a stalled sensor, padding or a state stuck at "
+            "a limit). Such steps count as steps without noise and pull the tensor down. Drop "
+            "them if they are not real.",
             RepeatedSamplesWarning,
             stacklevel=3,
         )

@@ -171,6 +171,7 @@ def render(
             measured=measured(diagnostics, generator.names, len(data.whole)),
             data_facts=page_text.data_facts(seen, unit),
             fit_facts=page_text.fit_facts(generator, diagnostics),
+            readout_facts=page_text.readout_facts(shown, seen),
             flow=flow,
             fields=fields,
             constants=constant_fields(shown, seen, weak),

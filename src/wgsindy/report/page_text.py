@@ -14,6 +14,7 @@ from wgsindy.model import tensor
 from wgsindy.model.display.numbers import typographic
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
+from wgsindy.model.readout_bands import readouts
 from wgsindy.report.digest import Digest
 
 # A number, with its sign, its exponent, its error and its percent sign.
@@ -154,3 +155,9 @@ def fit_facts(generator: Generator, diagnostics: Diagnostics) -> list[Fact]:
     if diagnostics.noiseless:
         facts.append(Fact("Without noise of their own", ", ".join(diagnostics.noiseless)))
     return facts
+
+
+def readout_facts(generator: Generator, shown: Digest) -> list[Fact]:
+    """Leverage, curl and validity of the tensor at the samples, with bands if there are any."""
+    found = readouts(generator, shown.states)
+    return [Fact(capitalised(item.name), typographic(item.text)) for item in found]

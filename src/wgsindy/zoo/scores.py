@@ -64,18 +64,28 @@ class Scores:
     @property
     def score(self) -> float:
         """The paper's composite score, 1 for a perfect recovery."""
-        direction = 1.0 if np.isnan(self.cosine) else float(np.clip((self.cosine + 1) / 2, 0, 1))
-        return (
-            0.38 * (1 - min(self.drift, 2) / 2)
-            + 0.34 * (1 - min(self.tensor, 1.5) / 1.5)
-            + 0.16 * self.psd
-            + 0.12 * direction
-        )
+        return composite_score(self.drift, self.tensor, self.psd, self.cosine)
 
     @property
     def passes(self) -> bool:
         """Whether the paper's accuracy thresholds are passed; undefined quantities do not count."""
         return passes(self.drift, self.tensor, self.psd, self.cosine)
+
+
+def composite_score(drift: float, tensor_error: float, psd: float, cosine12: float) -> float:
+    """The paper's composite score.
+
+    Where the truth has no covariance, its direction counts as right, as in the paper. Where the
+    truth has no drift the paper says nothing; here the other three parts share its weight.
+
+    >>> round(composite_score(float("nan"), 0.15, 1.0, 1.0), 3)
+    0.945
+    """
+    direction = 1.0 if np.isnan(cosine12) else float(np.clip((cosine12 + 1) / 2, 0, 1))
+    others = 0.34 * (1 - min(tensor_error, 1.5) / 1.5) + 0.16 * psd + 0.12 * direction
+    if np.isnan(drift):
+        return others / (0.34 + 0.16 + 0.12)
+    return 0.38 * (1 - min(drift, 2) / 2) + others
 
 
 def passes(drift: float, tensor_error: float, psd: float, cosine12: float) -> bool:

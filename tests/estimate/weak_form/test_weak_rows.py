@@ -11,6 +11,7 @@ from scipy import stats
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import RecipeError
 from wgsindy.estimate import observation_noise as observation
 from wgsindy.estimate.weak_form import smoother
 from wgsindy.estimate.weak_form import weak_rows as weakform
@@ -449,3 +450,52 @@ def test_the_row_noise_of_a_trajectory_comes_from_the_tensor_of_its_fold() -> No
     growing = weak.row_noise(np.stack([(f + 1) * constant for f in range(5)]), 0.0)
     factor = np.repeat(weak.fold + 1, weak.n_centres)
     np.testing.assert_allclose(growing, alike * factor[:, None], rtol=1e-12)
+
+
+# Switches for the formulas of the paper's text.
+
+
+def test_separate_rows_are_those_of_a_smoother_of_one_trajectory() -> None:
+    weak = smoothers_with(spread_out_paths()[2], replace(RECIPE, rows="separate"))
+    shared = smoothers_with(spread_out_paths()[2], RECIPE).smoothers[0]
+    assert weak.fold.tolist() == list(range(7))
+    design = weak.design.reshape(7, weak.n_centres, 3)
+    assert isinstance(weak.data, Trajectories)
+    for r, path in enumerate(weak.data):
+        own = smoother.taught_by(Trajectories([path], dt=0.1), shared, 0.1)
+        (chunk,) = Trajectories([path], dt=0.1).chunks(10**9)
+        rows = own.rows(chunk, weak.mean_dt)
+        np.testing.assert_allclose(design[r], rows @ weak.basis.values(path[:-1]), atol=1e-9)
+    # Local polynomials reproduce constants from whatever samples they have.
+    near = np.abs(design[:, :, 0] - 1) < 1e-3
+    assert near.any(axis=1).all()
+
+
+def test_one_trajectory_smoothed_by_itself_is_one_trajectory() -> None:
+    data = Trajectories([np.random.default_rng(0).standard_normal((200, 2))], dt=0.1)
+    rows = [all_rows(data, replace(RECIPE, rows=kind)) for kind in ("separate", "trajectory")]
+    np.testing.assert_allclose(rows[0], rows[1])
+
+
+def test_one_trajectory_cannot_be_cross_fitted_and_says_so() -> None:
+    data = Trajectories([np.random.default_rng(0).standard_normal((200, 2))], dt=0.1)
+    with pytest.raises(RecipeError, match="there is 1 trajectory; give several"):
+        weak_form(data, library("poly1").bind(data.names), replace(RECIPE, cross_fit=True), seed=0)
+
+
+def test_smoothing_by_itself_and_by_the_others_exclude_each_other() -> None:
+    with pytest.raises(RecipeError, match="choose one"):
+        replace(RECIPE, cross_fit=True, rows="separate")
+
+
+def test_targets_with_absolute_floors_are_in_the_units_of_the_data() -> None:
+    data = sample_paths(2, even=True)
+    basis = library("poly1").bind(data.names)
+    usual, raw = (
+        weak_form(data, basis, replace(RECIPE, floors=floors), seed=0)
+        for floors in ("relative", "absolute")
+    )
+    scale = usual.frame.scale
+    np.testing.assert_allclose(raw.drift_targets, usual.drift_targets * scale)
+    first, both, second = scale[0] ** 2, scale[0] * scale[1], scale[1] ** 2
+    np.testing.assert_allclose(raw.square_targets, usual.square_targets * [first, both, second])

@@ -2,7 +2,7 @@
 
 :data:`BASELINES` holds proxies of four families of methods, as the paper compares itself with:
 written here from the published ideas, small, and not certified by the authors of any of them.
-:func:`fit_oracle` is the information floor.
+:func:`fit_oracle` is the information floor, :func:`fit_weak_oracle` the paper's own oracle.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from wgsindy_evidence.baselines.kramers_moyal import fit_kramers_moyal
 from wgsindy_evidence.baselines.naive import fit_naive
 from wgsindy_evidence.baselines.oracle import fit_oracle
 from wgsindy_evidence.baselines.temporal_weak import fit_temporal_weak
+from wgsindy_evidence.baselines.weak_oracle import fit_weak_oracle
 
 
 class Fit(Protocol):
@@ -58,4 +59,5 @@ __all__ = [
     "fit_naive",
     "fit_oracle",
     "fit_temporal_weak",
+    "fit_weak_oracle",
 ]

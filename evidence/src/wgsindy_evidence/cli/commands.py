@@ -33,7 +33,12 @@ COMMANDS = {
     "ladder": (("ladder",), "From the naive port to the paper's recipe, one mechanism at a time."),
     "ablation": (("ablation",), "Leave one mechanism out: errors, conditioning, efficiency."),
     "baselines": (("baselines",), "Four other methods, with the paper's budgets and equal ones."),
-    "naive": (("naive",), "Where the one-dimensional method fails in two dimensions."),
+    "departures": (("departures",), "Formulas of the paper's text that `paper` does not follow."),
+    "naive": (
+        ("naive", "weak-rows"),
+        "Where the one-dimensional method fails in two dimensions, and why.",
+    ),
+    "ledger": (("ledger",), "Terms that recur over seeds, counted as the paper counts them."),
     "coefficients": (("coefficients",), "Which terms are selected with much data, and how well."),
     "convergence": (("convergence",), "Errors against the total observed time, with slopes."),
     "nulls": (("nulls",), "Systems at the limit, beside an oracle that knows the terms."),

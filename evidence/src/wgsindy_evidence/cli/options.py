@@ -14,21 +14,21 @@ OwnSeedsOption = Annotated[
     str | None, typer.Option("--seeds", help="Seeds as FIRST:LAST instead of the usual ones.")
 ]
 SystemsOption = Annotated[
-    list[str] | None, typer.Option("--system", help="Only this one; repeat for more.")
+    list[str] | None, typer.Option("--system", help="Only this system; repeat for more.")
 ]
-JobsOption = Annotated[int, typer.Option(help="Cases at a time.")]
+JobsOption = Annotated[int, typer.Option(help="Number of cases that run at a time.")]
 SchedulerOption = Annotated[
     str | None,
     typer.Option("--scheduler", metavar="ADDRESS", help="Run cases on a Dask cluster instead."),
 ]
-QuickOption = Annotated[bool, typer.Option("--quick", help="Two seeds, few systems: a look.")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="A quick look: two seeds, few systems.")]
 MethodsOption = Annotated[
-    list[str] | None, typer.Option("--method", help="Only this one; repeat for more.")
+    list[str] | None, typer.Option("--method", help="Only this method; repeat for more.")
 ]
 PythonOption = Annotated[
     list[str] | None,
     typer.Option("--python", help="Interpreter with the rivals: PATH, or METHOD=PATH for one."),
 ]
 TurnsOption = Annotated[
-    int, typer.Option("--jobs", help="Cases at a time; more than one spoils timings.")
+    int, typer.Option("--jobs", help="Number of cases at a time; more than one spoils timings.")
 ]

@@ -87,7 +87,7 @@ def index_of(systems: Sequence[str]) -> str:
         "One page a system: what it is, its equations, what is recovered of them on ten data "
         "sets, and how well.\n",
     ]
-    headings = ("System", "the paper's verdict", "limiting axis")
+    headings = ("System", "the paper's verdict", "what limits it")
     for family, factories in zoo.FAMILIES.items():
         chosen = [zoo.get(item.__name__) for item in factories if item.__name__ in systems]
         if chosen:
@@ -109,7 +109,7 @@ def _identity(system: System) -> str:
         for family, factories in zoo.FAMILIES.items()
         if system.key in [factory.__name__ for factory in factories]
     )
-    axis = f"; limiting axis: {system.limitation}" if system.limitation else ""
+    axis = f"; what limits it: {system.limitation}" if system.limitation else ""
     return f"Key `{system.key}`; family: {family}; the paper's verdict: {system.verdict}{axis}."
 
 
@@ -195,7 +195,7 @@ def _figures(system: System, sharp: Sequence[Line], drawn: Drawn, table: Sequenc
         f"PSD at least {metrics.LEAST_PSD:.2f}, cos12 above {metrics.LEAST_COSINE:.2f}; "
         "published: the paper's figures and its verdict.\n",
         _verdict(sharp, drawn),
-        f"Limiting axis: {system.limitation or 'none'}.\n",
+        f"What limits it: {system.limitation or 'nothing'}.\n",
     ]
     return "\n".join(parts)
 

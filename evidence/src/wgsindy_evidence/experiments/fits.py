@@ -1,6 +1,6 @@
 """Fit a system by any method and score it: the work of ladder, ablation, baselines, convergence.
 
-A method is a recipe, a baseline, or ``oracle``. The experiments share one store, so that a fit that
+A method is a recipe, a baseline, or an oracle. The experiments share one store, so that a fit that
 two of them need runs once.
 """
 
@@ -20,10 +20,10 @@ from wgsindy.model.generator import Generator
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence import recipes
-from wgsindy_evidence.baselines import BASELINES, fit_oracle
+from wgsindy_evidence.baselines import BASELINES, fit_oracle, fit_weak_oracle
 from wgsindy_evidence.campaign import Case
 
-EXPERIMENT, ORACLE = "fit", "oracle"
+EXPERIMENT, ORACLE, WEAK_ORACLE = "fit", "oracle", "weak-oracle"
 
 
 def fit_case(
@@ -85,6 +85,8 @@ def fit(system: System, data: Trajectories, case: Case) -> tuple[Generator, floa
     """Fit by the method of the case; also the condition number of the design, NaN if none."""
     if case.recipe == ORACLE:
         return fit_oracle(data, system.observed_generator), float("nan")
+    if case.recipe == WEAK_ORACLE:
+        return fit_weak_oracle(data, system.observed_generator, seed=case.seed), float("nan")
     if case.recipe in BASELINES and case.recipe not in recipes.OWN:
         baseline = BASELINES[case.recipe]
         return baseline.fit(data, _library(system, case), seed=case.seed), float("nan")

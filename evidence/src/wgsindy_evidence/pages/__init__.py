@@ -22,6 +22,7 @@ from wgsindy_evidence.pages.paper import (
     circulation,
     coefficients,
     convergence,
+    departures,
     errata,
     ladder,
     leverage,
@@ -32,11 +33,14 @@ from wgsindy_evidence.pages.paper import (
 
 PAGES: dict[str, Build] = {
     "table": table.build,
+    "ledger": table.build_ledger,
     "further-seeds": table.build_further,
     "ladder": ladder.build,
     "ablation": ablation.build,
     "baselines": baselines.build,
     "naive": naive.build,
+    "weak-rows": naive.build_rows,
+    "departures": departures.build,
     "coefficients": coefficients.build,
     "convergence": convergence.build,
     "nulls": nulls.build,

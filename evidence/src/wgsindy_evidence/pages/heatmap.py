@@ -1,4 +1,7 @@
-"""Maps of figures by row and column: the figure is written, the colour follows its logarithm."""
+"""Maps of figures by row and column: the figure is written, the colour follows its logarithm.
+
+Or the logarithm of one more than the figure, as in the paper: small errors then look alike.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy_evidence.pages.page import COLUMN_WIDTH
 
 if TYPE_CHECKING:
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
 DARK = 0.45  # share of the colour range beyond which writing turns white
@@ -19,10 +23,13 @@ NARROWEST = 10.0  # ratio of a colour scale's ends, at least: small differences 
 
 
 def plot_heatmap(
-    blocks: Mapping[str, FloatArray], rows: Sequence[str], columns: Sequence[str]
+    blocks: Mapping[str, FloatArray],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    one_more: bool = False,
 ) -> Figure:
     """Draw one panel a block ``(rows, columns)``; each has its own logarithmic colour scale."""
-    from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
     height = 1.5 + 0.24 * len(rows)
@@ -30,9 +37,7 @@ def plot_heatmap(
     panels = figure.subplots(1, len(blocks), sharey=True, squeeze=False)[0]
     for axes, (title, values) in zip(panels, blocks.items(), strict=True):
         shown = np.maximum(values, SMALLEST)
-        known = shown[~np.isnan(shown)]
-        low = float(known.min(initial=1.0))
-        norm = LogNorm(low, max(float(known.max(initial=0.0)), NARROWEST * low))
+        norm = _colour_scale(shown[~np.isnan(shown)], one_more=one_more)
         image = axes.imshow(shown, cmap="viridis_r", aspect="auto", norm=norm)
         for (row, column), value in np.ndenumerate(values):
             if not np.isnan(value):
@@ -47,6 +52,15 @@ def plot_heatmap(
         axes.set_xticks(ticks, columns if len(columns) > 1 else [], rotation=60, ha="right")
     panels[0].set_yticks(range(len(rows)), rows)
     return figure
+
+
+def _colour_scale(known: FloatArray, *, one_more: bool) -> Normalize:
+    from matplotlib.colors import FuncNorm, LogNorm
+
+    if one_more:
+        return FuncNorm((np.log1p, np.expm1), 0.0, max(float(known.max(initial=0.0)), 1.0))
+    low = float(known.min(initial=1.0))
+    return LogNorm(low, max(float(known.max(initial=0.0)), NARROWEST * low))
 
 
 def _short(value: float) -> str:

@@ -26,6 +26,7 @@ TOTAL_HEADINGS = (
     *("Method", "Version", "Drift", "Tensor", "x drift", "x tensor", "shared", "PSD"),
     *("recall", "false", "exact", "cold s", "warm s", "x cold", "x warm", "failed"),
 )
+STRONGEST = "sfi"
 MARKERS = "os^Dv"
 COLUMNS = 2
 DODGE = 1.06  # factor between the times of neighbouring methods: equal shares stay visible
@@ -38,7 +39,26 @@ def build_peers(lines: Sequence[Line]) -> Content:
     failures = "".join(f"- {text}\n" for text in summary.failures) or "No fit failed."
     return Content(
         {"peers": totals, "peers-systems": rows},
-        sentences={"peers": totals.title + ".", "peers-failures": failures.rstrip()},
+        sentences={
+            "peers": totals.title + ".",
+            "peers-failures": failures.rstrip(),
+            "peers-short": in_short(summary),
+        },
+    )
+
+
+def in_short(summary: Standings) -> str:
+    """The strongest rival on fine, clean steps, in one sentence."""
+    found = [total for total in summary.totals if total.standing.method == STRONGEST]
+    if not found:
+        return ""
+    (total,) = found
+    return (
+        "- **Beside its strongest rival on fine, clean steps**, StochasticForceInference "
+        f"{summary.versions.get(STRONGEST, '')} with its linear estimators and PASTIS: that has "
+        f"{total.drift:.2f} x our drift error and {total.tensor:.2f} x our tensor error, and takes "
+        f"{total.warm:.0f} x as long ({len(summary.rows)} systems, {total.shared} data sets; "
+        "`wgsindy bench peers`)."
     )
 
 

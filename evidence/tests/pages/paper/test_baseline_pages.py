@@ -44,15 +44,20 @@ def test_entrants_have_the_medians_of_their_budget(equal: bool) -> None:
         ]
 
 
-def test_the_map_of_methods_shows_the_errors_of_equal_budgets() -> None:
+@pytest.mark.parametrize("equal", [True, False])
+def test_the_maps_of_methods_show_the_errors_of_their_budgets(equal: bool) -> None:
     lines = lines_of("baselines")
-    figure = content_of("baselines").figures["method-heatmap"]
+    name = "method-heatmap" if equal else "method-heatmap-paper"
+    figure = content_of("baselines").figures[name]
     systems = list(dict.fromkeys(line.case.system for line in lines))
-    methods = [entrant.method for entrant in proxies.entrants(equal=True)]
+    methods = proxies.entrants(equal=equal)
     for axes, key in zip(panels(figure), ("drift", "tensor", "cosine"), strict=True):
         cells = np.array(
             [
-                [middle(lines, key, system=s, recipe=m, trajectories=16) for m in methods]
+                [
+                    middle(lines, key, system=s, recipe=m.method, trajectories=m.trajectories)
+                    for m in methods
+                ]
                 for s in systems
             ]
         )
@@ -60,6 +65,13 @@ def test_the_map_of_methods_shows_the_errors_of_equal_budgets() -> None:
         shades = np.asarray(axes.get_images()[0].get_array())
         np.testing.assert_allclose(shades, cells)
         assert len(axes.texts) == cells.size
+
+
+def test_the_paper_s_colours_follow_the_logarithm_of_one_more() -> None:
+    values = np.array([[0.0, 1.0, 3.0]])
+    figure = plot_heatmap({"errors": values}, ["a"], ["1", "2", "3"], one_more=True)
+    norm = panels(figure)[0].get_images()[0].norm
+    np.testing.assert_allclose(np.asarray(norm(values), float), np.log1p(values) / np.log(4))
 
 
 def test_a_map_writes_figures_and_leaves_gaps() -> None:
@@ -94,9 +106,30 @@ def test_the_naive_port_stands_beside_the_papers_row() -> None:
         for key, column in columns.items():
             known = float(theirs[system][column]) if system in theirs else NOTHING
             expected += [shown(middle(lines, key, system=system)), shown(known)]
-        assert row == expected
-    # The map shows two errors and the share of points where the tensor is not semidefinite.
-    for axes, key in zip(panels(content.figures["naive"]), ("drift", "tensor", "psd"), strict=True):
+        assert row[:-1] == expected
+        assert row[-1] == shown(middle(lines, "condition", system=system), 1)
+    # The map shows two errors, the share of points where the tensor is not semidefinite, and the
+    # condition number.
+    keys = ("drift", "tensor", "psd", "condition")
+    for axes, key in zip(panels(content.figures["naive"]), keys, strict=True):
         cells = np.array([[middle(lines, key, system=system)] for system in systems])
         cells = 1 - cells if key == "psd" else cells
         np.testing.assert_allclose(np.asarray(axes.get_images()[0].get_array()), cells)
+
+
+def test_weak_rows_have_the_medians_of_their_cases() -> None:
+    lines = lines_of("weak-rows", Scope(seeds=(1, 2, 3), systems=("indep_ou", "heston_sv")))
+    grids = PAGES["weak-rows"](lines).grids
+    first = {"system": "indep_ou", "trajectories": 1}
+    for place, (method, key) in enumerate(
+        [(m, k) for m in ("naive", "paper") for k in ("raw_condition", "condition")], start=1
+    ):
+        value = middle(lines, key, recipe=method, **first)
+        expected = f"{value:.1f}" if value < 1e4 else f"{value:.0e}"
+        assert grids["conditioning"].rows[0][place] == expected
+    full = {"system": "heston_sv", "recipe": "paper", "trajectories": 16}
+    assert grids["coverage"].rows[1][3] == f"{middle(lines, 'time_least', **full):.2g}"
+    growth = {row[0]: row for row in grids["coverage-growth"].rows}
+    assert list(growth) == ["1", "4", "16", "64"]
+    largest = middle(lines, "largest", recipe="paper", trajectories=64)
+    assert growth["64"][4] == f"{largest:.2g}"

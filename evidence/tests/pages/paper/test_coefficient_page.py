@@ -129,12 +129,12 @@ def test_published_coefficients_stand_in_the_rows_of_their_terms() -> None:
     for row in theirs:
         cells = found[row["system"], row["target"], row["term"]]
         rate = float(row["selection_rate"])
-        assert cells[10] == f"{rate:.2f}"
-        assert cells[9] == (f"{float(row['wg_sindy']):+.4f}" if rate else "-")
+        assert cells[14] == f"{rate:.2f}"
+        assert cells[13] == (f"{float(row['wg_sindy']):+.4f}" if rate else "-")
     known = {(row["system"], row["target"], row["term"]) for row in theirs}
     others = [row for key, row in found.items() if key not in known]
     assert others
-    assert all(row[9:11] == ["-", "-"] for row in others)
+    assert all(row[13:15] == ["-", "-"] for row in others)
 
 
 def test_more_data_have_a_table_of_their_own() -> None:

@@ -84,7 +84,8 @@ def test_components_left_out_have_the_medians_of_their_cases() -> None:
                 part = middle(lines, "score", steps=400, **wanted)  # a quarter of 1,600
             cells = [shown(whole["drift"]), shown(whole["tensor"], 4), shown(whole["psd"], 2)]
             assert [row[1], row[3], row[5]] == cells
-            assert row[0] == component.label
+            assert row[0].removeprefix("(added: ").removesuffix(")") == component.label
+            assert row[0].startswith("(added") == component.added
             assert row[6:8] == [shown(whole["condition"], 1), shown(whole["score"])]
             assert row[9:] == [shown(whole["score"]), shown(part)]  # both systems are the paper's
 

@@ -119,12 +119,13 @@ def test_turns_have_the_median_and_the_worst_seed() -> None:
 def test_slips_stand_beside_the_same_fit_without_them() -> None:
     lines = lines_of("errata", Scope(seeds=(1, 2, 3)))
     rows = PAGES["errata"](lines).grids["errata"].rows
-    builtin = {"paper-diagonal-kernel", "paper-no-shrinkage"}
+    builtin = {"paper-diagonal-kernel", "paper-no-shrinkage", "paper-separate-rows"}
     columns = {"drift": "objective_drift_median", "tensor": "diffusion_median"}
     expected = []
     for slip in SLIPS:
         figures = {
             "paper-diagonal-kernel": ("drift", "tensor"),
+            "paper-separate-rows": ("drift", "tensor"),
             "padded": ("tensor", "drift"),
             "shrinkage in raw units": ("a22", "tensor"),
             "paper-no-shrinkage": ("tensor", "a22"),

@@ -10,7 +10,7 @@ which is w_j(z) times a polynomial in z. Both factors are one matrix product ove
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
@@ -209,11 +209,28 @@ def build_smoother(
     )
     whitening = np.linalg.inv(np.linalg.cholesky(recipe.kernel_shape(bandwidth)))
     local = Monomials.up_to(recipe.local_order, dimension=data.dimension)
-    wide = Monomials.up_to(2 * recipe.local_order, dimension=data.dimension)
-    step = GramPass(summary.frame, centres, whitening, wide, data.mean_dt)
+    blank = np.zeros((len(centres), len(local)))
+    kernels = Smoother(summary.frame, centres, whitening, local, blank)
+    return taught_by(data, kernels, data.mean_dt, engine, ridge)
+
+
+def taught_by(
+    data: Dataset,
+    smoother: Smoother,
+    mean_dt: float,
+    engine: Engine = SERIAL,
+    ridge: float = RIDGE,
+) -> Smoother:
+    """Return the smoother with the local polynomials of these data; its kernels stay.
+
+    ``mean_dt`` is the step of a sample of mass one, as in :meth:`Smoother.rows`.
+    """
+    frame, centres, local = smoother.frame, smoother.centres, smoother.local
+    order = int(local.powers.sum(axis=1).max())
+    wide = Monomials.up_to(2 * order, dimension=data.dimension)
+    step = GramPass(frame, centres, smoother.whitening, wide, mean_dt)
     sums = reduce(step, data, engine=engine)
-    intercept = _intercepts(sums, centres, local, wide, ridge)
-    return Smoother(summary.frame, centres, whitening, local, intercept)
+    return replace(smoother, intercept=_intercepts(sums, centres, local, wide, ridge))
 
 
 def _intercepts(

@@ -1,7 +1,8 @@
 """Sparse solvers of overdetermined linear systems, behind one function: :func:`solve`.
 
 Columns and target are scaled to unit length first, so that coefficients, penalties and
-thresholds are free of units: multiplying states or time by 1000 changes no selection.
+thresholds are free of units: multiplying states or time by 1000 changes no selection. (With the
+absolute floors of the paper's text the target keeps its units.)
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from wgsindy.errors import LibraryError, NotEnoughDataError
 from wgsindy.estimate.weak_form.lasso_path import lasso_paths
 from wgsindy.recipes import WeakFormRecipe
 
-PILOT_RIDGE = 1e-6
 PILOT_FLOOR = 1e-3
 # Penalties tried, relative to the one that kills every term.
 PATH = np.geomspace(1.0, 1e-4, 60)
@@ -56,9 +56,11 @@ class Normalised:
         return self.triangle[:, -1]
 
 
-def _normalise(rows: Rows) -> Normalised:
+def _normalise(rows: Rows, *, unit_target: bool = True) -> Normalised:
     column_norm = np.linalg.norm(rows.design, axis=0)
     target_norm = float(np.linalg.norm(rows.target))
+    if not unit_target and target_norm > 0:
+        target_norm = 1.0
     joined = np.column_stack([rows.design, rows.target])
     scale = np.append(column_norm, target_norm)
     triangle = np.asarray(np.linalg.qr(joined / np.where(scale > 0, scale, 1.0), mode="r"))
@@ -80,7 +82,7 @@ def solve(rows: Rows, recipe: WeakFormRecipe) -> FloatArray:
         raise NotEnoughDataError(
             f"there are {m} weak rows for {k} terms; give more data or a smaller library."
         )
-    system = _normalise(rows)
+    system = _normalise(rows, unit_target=recipe.floors == "relative")
     if not system.column_norm.all():
         raise LibraryError(
             f"term number {int(np.argmin(system.column_norm))} of the library is zero on all "
@@ -100,7 +102,7 @@ def _select(rows: Rows, system: Normalised, recipe: WeakFormRecipe) -> FloatArra
     if recipe.solver == "lasso":
         penalties = np.ones(len(everything))
     else:
-        pilot = _ridge(system, PILOT_RIDGE)
+        pilot = _ridge(system, recipe.pilot_ridge)
         penalties = 1.0 / np.maximum(np.abs(pilot), PILOT_FLOOR)
     coefficients = _lasso_cv(rows, system, penalties, recipe.slack)
     if recipe.debias:

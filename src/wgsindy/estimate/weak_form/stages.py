@@ -1,6 +1,7 @@
 """The paper's stages, in order: drift, tensor, reweighted drift, tensor again, read-out.
 
-Everything here is in standardised units until the last step of :func:`recover_by_weak_form`.
+Everything here is in the units of the targets (:attr:`WeakForm.units`, standardised unless floors
+are absolute) until the last step of :func:`recover_by_weak_form`.
 """
 
 from __future__ import annotations
@@ -15,36 +16,40 @@ from wgsindy.model.tensor import TensorField
 from wgsindy.recipes import WeakFormRecipe
 
 NOISE_CLIP = (0.05, 20.0)
-RELATIVE_FLOOR = 1e-10  # smallest eigenvalue kept, relative to the mean tensor
+TENSOR_FLOOR = 1e-10  # smallest eigenvalue kept, relative to the mean tensor unless absolute
 
 
 def recover_by_weak_form(weak: WeakForm, recipe: WeakFormRecipe) -> tuple[FloatArray, TensorField]:
     """Run the weak-form stages; returns drift ``(d, K)`` and tensor in physical units."""
-    floor = RELATIVE_FLOOR * float(weak.summary.variation.mean())
+    relative = recipe.floors == "relative"
+    floor = TENSOR_FLOOR * (float(weak.summary.variation.mean()) if relative else 1.0)
     noise = weak.observation_noise if recipe.noise_correction else None
     drift, entries = first_pass(weak, noise, recipe)
     if recipe.gls != "none":
         first = first_pass_tensors(weak, entries, recipe)
         drift = reweighted_drift(weak, weak.row_noise(first, floor), recipe)
-        entries = fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
-    return frozen(drift * weak.frame.scale[:, None]), read_out(weak, entries, floor, recipe)
+        if recipe.refit_tensor:
+            entries = fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
+    return frozen(drift * weak.units[:, None]), read_out(weak, entries, floor, recipe)
 
 
 def read_out(
     weak: WeakForm, entries: FloatArray, floor: float, recipe: WeakFormRecipe
 ) -> TensorField:
-    """Turn entries ``(E, K)`` in standardised units into the tensor that is returned."""
-    scale = weak.frame.scale
+    """Turn entries ``(E, K)`` in units of the targets into the tensor that is returned."""
+    scale = weak.units
     # Shrinkage compares noise with noise: each coordinate in units of its own mean noise, so that
     # neither units nor the spread of the states can leak one entry into another.
-    units = frozen(scale * np.sqrt(weak.summary.variation))
+    noise = weak.frame.scale * np.sqrt(weak.summary.variation)
+    units = frozen(noise if recipe.shrinkage_units == "noise" else np.ones_like(noise))
     rows, columns = np.array(tensor.pairs(weak.data.dimension)).T
     if recipe.tensor == "entries":
         physical = entries * (scale[rows] * scale[columns])[:, None]
         return TensorField("entries", frozen(physical), recipe.shrinkage, units)
     # A Cholesky factor depends on the order of the coordinates. Noisiest first is an order that
     # the data give: exchanging two columns of a file exchanges the fields and nothing else.
-    order = tuple(np.argsort(-weak.summary.variation, kind="stable").tolist())
+    noisiest = np.argsort(-weak.summary.variation, kind="stable").tolist()
+    order = tuple(noisiest if recipe.cholesky_order == "noisiest" else range(weak.data.dimension))
     factor = fit_columns(weak, weak.factor_targets(entries, floor, order), recipe)
     physical = factor * scale[list(order)][rows][:, None]
     return TensorField("factor", frozen(physical), recipe.shrinkage, units, order)
@@ -82,8 +87,8 @@ def first_pass_tensors(weak: WeakForm, entries: FloatArray, recipe: WeakFormReci
 
     With cross-fitting, the rows of a fold are weighted by a tensor fitted to the other folds.
     """
-    if len(weak.smoothers) == 1:
-        return entries[None]
+    if not weak.crossed:
+        return np.broadcast_to(entries, (len(weak.smoothers), *entries.shape))
     sets = []
     for fold in range(len(weak.smoothers)):
         others = weak.without(fold)

@@ -2,7 +2,8 @@
 
 A :class:`WeakForm` owns the smoothers and knows how to project anything that can be computed
 from a chunk onto weak rows: ``Pi @ columns``, added up per group of trajectories. Increments are
-divided by the scale of their coordinate, so every target is in standardised units.
+divided by the scale of their coordinate, so every target is in standardised units; with the
+absolute floors of the paper's text they stay as they are.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, Scratch
 from wgsindy.data.chunk import Chunk, Spans
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
+from wgsindy.errors import RecipeError
 from wgsindy.estimate.observation_noise import observation_noise
-from wgsindy.estimate.weak_form.smoother import Smoother, build_smoother
+from wgsindy.estimate.weak_form.smoother import Smoother, build_smoother, taught_by
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 from wgsindy.passes.summary import DataSummary, data_summary
@@ -81,9 +83,10 @@ class ProjectionPass(SumPass[FloatArray]):
 class WeakForm:
     """Weak rows of a data set in a basis; see :func:`weak_form`.
 
-    ``fold (R,)`` says which smoother serves each trajectory (all zero unless cross-fitted),
+    ``fold (R,)`` says which smoother serves each trajectory (all zero if one serves all),
     ``group (R,)`` to which block of rows it adds, ``row_folds (M,)`` in which cross-validation
-    fold a row is.
+    fold a row is. ``crossed``: each smoother was taught by the trajectories that it does not serve.
+    ``absolute``: targets are in the units of the data, not of their spread.
     """
 
     data: Dataset
@@ -94,11 +97,18 @@ class WeakForm:
     group: IntArray
     row_folds: IntArray
     engine: Engine = SERIAL
+    crossed: bool = False
+    absolute: bool = False
 
     @property
     def frame(self) -> Frame:
         """Standardised coordinates."""
         return self.summary.frame
+
+    @property
+    def units(self) -> FloatArray:
+        """What increments are divided by, ``(d,)``."""
+        return np.ones(self.data.dimension) if self.absolute else self.frame.scale
 
     @cached_property
     def mean_dt(self) -> float:
@@ -131,7 +141,7 @@ class WeakForm:
     def _first_pass(self) -> dict[str, FloatArray]:
         """Everything that does not depend on a fit, in one pass."""
         d, (left, right) = self.data.dimension, self.basis.products[0]
-        scale = self.frame.scale
+        scale = self.units
 
         def columns(chunk: Chunk, theta: FloatArray) -> FloatArray:
             rate = (chunk.increments.T / (scale[:, None] * chunk.dt)).T
@@ -160,12 +170,12 @@ class WeakForm:
 
     @property
     def drift_targets(self) -> FloatArray:
-        """``B = Pi (dX / dt) (M, d)``, in standardised units."""
+        """``B = Pi (dX / dt) (M, d)``, in units of the targets."""
         return self._first_pass["rate"]
 
     @property
     def square_targets(self) -> FloatArray:
-        """``Pi (dX dX' / dt) (M, E)``, in standardised units."""
+        """``Pi (dX dX' / dt) (M, E)``, in units of the targets."""
         return self._first_pass["square"]
 
     def drift_square(self, drift: FloatArray) -> FloatArray:
@@ -241,12 +251,13 @@ class WeakForm:
             group=group,
             row_folds=np.repeat(owner, len(smoother.centres)),
             engine=self.engine,
+            absolute=self.absolute,
         )
 
     @cached_property
     def observation_noise(self) -> FloatArray:
         """Covariance of additive observation noise from lag-one products, ``(d, d)``, PSD."""
-        return observation_noise(self.data, self.frame.scale, engine=self.engine)
+        return observation_noise(self.data, self.units, engine=self.engine)
 
     @cached_property
     def condition_number(self) -> float:
@@ -258,7 +269,18 @@ class WeakForm:
 def weak_form(
     data: Dataset, basis: Basis, recipe: WeakFormRecipe, *, seed: int, engine: Engine = SERIAL
 ) -> WeakForm:
-    """Build smoothers and bookkeeping; rows are computed when first asked for."""
+    """Build smoothers and bookkeeping; rows are computed when first asked for.
+
+    Raises
+    ------
+    RecipeError
+        If a smoother is to be taught by other trajectories and there are none.
+    """
+    if recipe.cross_fit and len(data) == 1:
+        raise RecipeError(
+            "cross_fit=True builds the smoother of a trajectory from the others, and there is 1 "
+            "trajectory; give several, or leave cross_fit out."
+        )
     summary = data_summary(data, standardise=recipe.standardise, engine=engine)
     basis = basis.about(origin_of(basis, summary.region))
     if basis.is_closed:
@@ -266,26 +288,38 @@ def weak_form(
     n_folds = min(recipe.folds, len(data))
     # Dealt out in order of mean position: folds are alike, whatever the order of the files.
     trajectory_fold = summary.rank % n_folds
-    grouped = recipe.rows == "trajectory" and len(data) > 1
-    crossed = recipe.cross_fit and len(data) > 1
-    everything = np.zeros(len(data), dtype=np.int64)
-    fold = trajectory_fold if crossed else everything
-    if crossed:
+    grouped = recipe.rows != "pooled" and len(data) > 1
+    if recipe.cross_fit:
+        fold = trajectory_fold
         smoothers = tuple(
             _smoother_without(data, trajectory_fold == f, recipe, seed, engine)
             for f in range(n_folds)
         )
     else:
-        smoothers = (build_smoother(data, summary, recipe, seed, engine),)
+        smoother = build_smoother(data, summary, recipe, seed, engine)
+        fold, smoothers = _serving(data, smoother, engine, separate=recipe.rows == "separate")
     group = np.arange(len(data)) if grouped else fold
     n_centres = max(len(smoother.centres) for smoother in smoothers)
-    if grouped or crossed:
+    if grouped or recipe.cross_fit:
         owner = np.empty(int(group.max()) + 1, dtype=np.int64)
         owner[group] = trajectory_fold
         row_folds = np.repeat(owner, n_centres)
     else:
         row_folds = np.arange(n_centres) * min(recipe.folds, n_centres) // n_centres
-    return WeakForm(data, basis, summary, smoothers, fold, group, row_folds, engine)
+    absolute = recipe.floors == "absolute"
+    return WeakForm(
+        data, basis, summary, smoothers, fold, group, row_folds, engine, recipe.cross_fit, absolute
+    )
+
+
+def _serving(
+    data: Dataset, smoother: Smoother, engine: Engine, *, separate: bool
+) -> tuple[IntArray, tuple[Smoother, ...]]:
+    """Which smoother serves each trajectory: one for all, or one each, of its own samples."""
+    if not separate:
+        return np.zeros(len(data), dtype=np.int64), (smoother,)
+    own = [taught_by(data.subset([r]), smoother, data.mean_dt, engine) for r in range(len(data))]
+    return np.arange(len(data)), tuple(own)
 
 
 def _smoother_without(

@@ -29,7 +29,10 @@ SYSTEMS = (
     *("stuart_landau", "brusselator", "duffing", "maier_stein", "gradient_potential"),
     *("diag_multiplicative", "nondiag_cholesky"),
 )
-METHODS = ("sharp-euler", "paper", "kramers-moyal")
+# The paper pools the trajectories of this table without their identifiers, and its figures are
+# those of the entries of the tensor, before the Cholesky stage.
+POOLED = ("paper-pooled-rows", "paper-pooled-entries")
+METHODS = ("sharp-euler", "paper", *POOLED, "kramers-moyal")
 TRAJECTORIES, STEPS = 32, 8000
 QUICK_STEPS = 1000
 SEEDS = REPORTING_SEEDS[:4]

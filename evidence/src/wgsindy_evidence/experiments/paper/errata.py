@@ -42,6 +42,7 @@ SLIPS = (
         ("correlated_ou", "spiral_sink_corr", "heston_logsv", "cir_pair", "near_singular"),
         "paper-diagonal-kernel",
     ),
+    Slip(("correlated_ou", "rotational_ou", "double_well_transverse"), "paper-separate-rows"),
     Slip(("underdamped_langevin",), "half kicks"),
     Slip(("bad_coverage",), "padded"),
     Slip(("two_factor_vasicek",), "other units"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from wgsindy.model.uncertainty import normal_quantile
 from wgsindy_evidence.campaign import Line
-from wgsindy_evidence.grid import Grid, number
+from wgsindy_evidence.grid import Grid, number, percent
 from wgsindy_evidence.pages.page import Content
 
 if TYPE_CHECKING:
@@ -33,6 +33,19 @@ def build(lines: Sequence[Line]) -> Content:
             "reliability": reliability_grid(bins),
         },
         {"reliability": plot_reliability(bins)},
+        {"calibration": in_short(rows)},
+    )
+
+
+def in_short(rows: Sequence[Calibration]) -> str:
+    """Coverage after selection, over all systems and in the worst one."""
+    *systems, everything = rows
+    worst = min((row.selected.share for row in systems if row.selected.count), default=float("nan"))
+    return (
+        "- **Error bars that hold.** 95 % intervals of coefficients that a fit has selected by "
+        f"itself hold the truth in {percent(everything.selected.share, 1)} of "
+        f"{everything.selected.count} cases over {len(systems)} systems; in the worst system in "
+        f"{percent(worst, 1)} (`wgsindy bench calibration`)."
     )
 
 

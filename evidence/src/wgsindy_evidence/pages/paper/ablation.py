@@ -95,10 +95,11 @@ def _results(
 
 
 def _cells(row: Left, recipe: str) -> list[str]:
-    theirs = _published(row.component.label) if recipe == "paper" else {}
+    own = recipe == "paper" and not row.component.added
+    theirs = _published(row.component.label) if own else {}
     nothing = float("nan")
     return [
-        row.component.label,
+        f"(added: {row.component.label})" if row.component.added else row.component.label,
         number(row.drift),
         number(theirs.get("drift recovery", nothing)),
         number(row.tensor, 4),
@@ -148,9 +149,13 @@ def _plot_ratios(axes: Axes, rows: Sequence[Left], key: str) -> None:
     axes.set_xscale("log")
     axes.set_xlim(0.5, max(12.0, 2.2 * float(np.max(ratios, where=~np.isnan(ratios), initial=0))))
     axes.set_xticks([1, 10], ["1", "10"])
-    axes.set_yticks(places, [f"no {row.component.label}" for row in rows[1:]], fontsize=8)
+    axes.set_yticks(places, [_change(row.component) for row in rows[1:]], fontsize=8)
     for place, ratio in zip(places, ratios, strict=True):
         axes.text(max(ratio, 1) * 1.1, place, f"{ratio:.2f}", va="center", fontsize=7)
+
+
+def _change(component: Component) -> str:
+    return f"{'with' if component.added else 'no'} {component.label}"
 
 
 def _error(row: Left, key: str) -> float:

@@ -54,7 +54,11 @@ def build(lines: Sequence[Line]) -> Content:
             "baselines": _grid("the paper's unequal budgets", unequal),
             "baselines-equal": _grid("equal budgets", equal),
         },
-        {"baselines": plot_scores(unequal, equal), "method-heatmap": plot_by_system(index)},
+        {
+            "baselines": plot_scores(unequal, equal),
+            "method-heatmap": plot_by_system(index, equal=True),
+            "method-heatmap-paper": plot_by_system(index, equal=False),
+        },
     )
 
 
@@ -126,17 +130,21 @@ def plot_scores(unequal: Sequence[Standing], equal: Sequence[Standing]) -> Figur
     return figure
 
 
-def plot_by_system(index: Index) -> Figure:
-    """Map drift error, tensor error and 1 - cos12 of every method on every system, R = 16."""
-    fair = entrants(equal=True)
+def plot_by_system(index: Index, *, equal: bool) -> Figure:
+    """Map drift error, tensor error and 1 - cos12 of every method on every system.
+
+    With the paper's budgets, in the paper's colours: they follow log(1 + error).
+    """
+    shown = entrants(equal=equal)
     titles = [zoo.get(name).title for name in index.systems]
     blocks = {}
     for key, label in (("drift", "drift error"), ("tensor", "tensor error"), ("off", "1 - cos12")):
         cells = [
-            [_cell(index, entrant, system, key) for entrant in fair] for system in index.systems
+            [_cell(index, entrant, system, key) for entrant in shown] for system in index.systems
         ]
         blocks[label] = np.array(cells)
-    return plot_heatmap(blocks, titles, [entrant.method for entrant in fair])
+    names = [item.method if equal else f"{item.method} ({item.trajectories})" for item in shown]
+    return plot_heatmap(blocks, titles, names, one_more=not equal)
 
 
 def _cell(index: Index, entrant: Entrant, system: str, key: str) -> float:

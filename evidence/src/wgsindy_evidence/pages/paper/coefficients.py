@@ -12,7 +12,7 @@ from wgsindy.model.linear_form import field_names
 from wgsindy.terms.library import library
 from wgsindy_evidence import published, support
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.experiments.paper.coefficients import METHODS, TRAJECTORIES
+from wgsindy_evidence.experiments.paper.coefficients import METHODS, POOLED, TRAJECTORIES
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import COLUMN_WIDTH, Content
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 HEADINGS = (
     *("System", "field", "term", "true", "worth", "sharp-euler", "rate", "paper", "rate"),
-    *("published", "rate", "Kramers-Moyal", "rate"),
+    *("paper, pooled rows", "rate", "pooled, entries", "rate", "published", "rate"),
+    *("Kramers-Moyal", "rate"),
 )
 FALSE_HEADINGS = ("Method", "true terms", "in every seed", "median relative error", "false terms")
 VISIBLE = 6.0  # standard errors at which chance misses a term in less than one seed in a hundred
@@ -111,7 +112,7 @@ def _cells(term: Term) -> list[str]:
     name, true = f"`{term.name}`", f"{term.true:+.4g}"
     cells = [term.system, term.target, name, true, number(term.worth, 1)]
     theirs = _published(term)
-    for method in ("sharp-euler", "paper"):
+    for method in ("sharp-euler", "paper", *POOLED):
         cells += _pair(term.found[method])
     return [*cells, *_pair(theirs), *_pair(term.found["kramers-moyal"])]
 

@@ -15,10 +15,11 @@ from wgsindy_evidence.pages.page import Content
 from wgsindy_evidence.pages.summary import Index, median
 from wgsindy_evidence.published import table_row
 
-HEADINGS = ("System", "what is changed", "figure", "as in the text", "changed", "published")
+HEADINGS = ("System", "what is changed", "figure", "recipe `paper`", "changed", "published")
 # What each slip shows in: fields of a result; a tensor entry by its name.
 SHOWN = {
     "paper-diagonal-kernel": ("drift", "tensor"),
+    "paper-separate-rows": ("drift", "tensor"),
     "half kicks": ("tensor",),
     "padded": ("tensor", "drift"),
     "other units": ("tensor",),
@@ -28,6 +29,7 @@ SHOWN = {
 }
 WORDS = {
     "paper-diagonal-kernel": "diagonal of the inverse bandwidth",
+    "paper-separate-rows": "each trajectory smoothed by itself",
     "half kicks": "two half-kicks: half the noise",
     "padded": "paths padded with repeats",
     "other units": "units only: rates x 1000",
