@@ -1,4 +1,4 @@
-"""Physical quantities read off a drift and a tensor field.
+"""How a process goes round, from drift and tensor at each point.
 
 Functions of field values, so that a recovered generator, a truth and a simulation share them.
 """
