@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import ReadoutError
-from wgsindy.readouts.chain import Chain, Edges, bernoulli, factorise
+from wgsindy.readouts.chain import Chain, bernoulli, factorise
 from wgsindy.terms.expression import Expression
 
 Level = Callable[[FloatArray], FloatArray]  # (n, d) -> (n,), negative inside of the set
@@ -128,5 +128,3 @@ def point_of(start: ArrayLike, chain: Chain) -> FloatArray:
         )
     return point
 
-
-__all__ = ["Edges", "Level", "Passage", "Region", "committor", "level_of", "passage_times"]

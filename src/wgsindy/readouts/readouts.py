@@ -18,6 +18,7 @@ from wgsindy.readouts import stationary
 from wgsindy.readouts.box import find_box, given_box
 from wgsindy.readouts.evolution import Evolution, centred
 from wgsindy.readouts.grid import Grid
+from wgsindy.readouts.named import NamedModel, named_model
 from wgsindy.readouts.passage import Region, committor, level_of, passage_times, point_of
 from wgsindy.readouts.spectrum import MORE, ComplexArray, Modes, metastable_sets, modes
 from wgsindy.readouts.two_grids import Quantity, Solved, TwoGrids, matched
@@ -211,6 +212,17 @@ class Readouts:
         """Stationary covariance ``(d, d)``."""
         return self.solved.field(lambda one: stationary.moments(one.chain)[1])
 
+    @cached_property
+    def named(self) -> NamedModel:
+        """The familiar model that these equations are, with its parameters.
+
+        Raises
+        ------
+        ReadoutError
+            If they are none that is known here.
+        """
+        return named_model(self.generator, level=self._level, random_state=self._seed)
+
     # Relaxation
 
     @cached_property
@@ -291,7 +303,8 @@ class Readouts:
         ``of`` is a formula of the states; by default the first of them.
         """
         after = np.atleast_1d(np.asarray(times, dtype=np.float64))
-        shift = 1.0 / max(float(np.median(after[after > 0], initial=1.0)), 1e-300)
+        later = after[after > 0]
+        shift = 1.0 / float(np.median(later)) if len(later) else self.solved.fine.chain.crossing
 
         def correlation(one: Solved) -> FloatArray:
             moved, seen = self._observed(one, of)

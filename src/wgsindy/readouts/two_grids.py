@@ -105,30 +105,31 @@ class TwoGrids:
         if logarithmic:
             apart = np.clip(apart, -MOST_EXTRAPOLATED, MOST_EXTRAPOLATED)
         best = fine + apart
-        low, high, note = self._interval(quantity, there, best, coarse, stationary)
+        found, note = self._deviations(quantity, there, coarse, stationary)
+        half = self._half_width(found, best)
+        low, high = best - half, best + half
         if logarithmic:
             values, low, high = np.exp(best), np.exp(low), np.exp(high)
             return Field(values, low, high, values * np.abs(np.expm1(np.abs(apart))), note)
         if scale == "positive":
-            best, low = np.maximum(best, 0.0), np.maximum(low, 0.0)
+            # Errors only ever add to it: the fitted value has been pushed up as the draws are.
+            pushed = np.abs(np.mean(found, axis=0)) if len(found) else 0.0
+            best, low = np.maximum(best, 0.0), np.maximum(low - pushed, 0.0)
         return Field(best, low, high, np.abs(apart), note)
 
-    def _interval(
+    def _deviations(
         self,
         quantity: Quantity,
         there: Callable[[FloatArray], FloatArray],
-        best: FloatArray,
         coarse: FloatArray,
         stationary: bool,
-    ) -> tuple[FloatArray, FloatArray, str]:
-        """Root mean square of the draws about the fitted value, as a half-width of its interval.
+    ) -> tuple[list[FloatArray], str]:
+        """How far each draw is from the fitted generator, on the same grid; and a note.
 
-        About the value and not about their mean: what errors push one way only, such as a current
-        where there is none, they have pushed once already.
+        None if the generator has no error bars; infinite where too many have no stationary law.
         """
-        if self.generator.uncertainty is None or not self.draws:
-            unknown = np.full_like(best, np.nan)
-            return unknown, unknown, ""
+        if not self.ensemble:
+            return [], ""
         used, found = self.confined if stationary else self.ensemble, []
         for one in used:
             found.append(there(quantity(one)) - coarse)
@@ -136,10 +137,18 @@ class TwoGrids:
         lost = 1 - len(found) / len(self.ensemble)
         if lost > MOST_LOST:
             note = f"{100 * lost:.0f} % of the generators that the fit allows have no such law"
-            endless = np.full_like(best, np.inf)
-            return -endless, endless, note
-        half = _widened(self.level, len(found)) * np.sqrt(np.mean(np.square(found), axis=0))
-        return best - half, best + half, ""
+            return [np.full_like(coarse, np.inf)], note
+        return found, ""
+
+    def _half_width(self, found: list[FloatArray], best: FloatArray) -> FloatArray:
+        """Root mean square of the draws about the fitted value, as a half-width of its interval.
+
+        About the value and not about their mean: where that is elsewhere, the value may be too.
+        """
+        if not found:
+            return np.full_like(best, np.nan)
+        square = np.mean(np.square(found), axis=0)
+        return np.asarray(widened(self.level, len(found)) * np.sqrt(square))
 
 
 def _logarithm(values: FloatArray) -> FloatArray:
@@ -147,8 +156,11 @@ def _logarithm(values: FloatArray) -> FloatArray:
         return np.log(np.maximum(values, 1e-300))
 
 
-def _widened(level: float, count: int) -> float:
-    """Quantile of Student's t, to first order in 1 / count: a spread of few draws is uncertain."""
+def widened(level: float, count: int) -> float:
+    """Half-width of an interval in spreads that were measured on ``count`` draws.
+
+    Quantile of Student's t to first order in 1 / count: a spread of few draws is uncertain.
+    """
     normal = normal_quantile(level)
     return normal * (1 + (normal**2 + 1) / (4 * max(count, 2)))
 

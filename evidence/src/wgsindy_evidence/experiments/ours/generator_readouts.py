@@ -55,7 +55,7 @@ def run_case(case: Case) -> dict[str, Any]:
     system, true = zoo.get(case.system), truth_of(case.system)
     data = fits.simulate(case, system)
     estimate, _ = fits.fit(system, data, case)
-    oracle = fit_oracle(system.generator, data)
+    oracle = fit_oracle(data, system.generator)
     found: dict[str, Any] = {"oracle": _distance(oracle, true)}
     try:
         told = estimate.readouts(cells=CELLS, draws=0)
