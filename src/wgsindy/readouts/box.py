@@ -16,7 +16,8 @@ from wgsindy.readouts.chain import Chain
 from wgsindy.readouts.grid import Grid
 
 # Cells a side while looking: a coarse grid adds noise of its own, and a finer one less.
-COARSE = {1: (256, 512), 2: (40, 80), 3: (14, 20)}
+COARSE = {1: (256, 512, 1024), 2: (40, 80, 160), 3: (14, 20, 24)}
+CARRIED = 0.8  # mean force along an edge, in units of the noise, that makes a grid add much noise
 TAIL = 1e-7  # probability that may be beyond each side of the box
 CUT = 1e-4  # probability in the outermost cells of a side from which on a box cuts the law
 FULL = 0.02  # probability at the sides that no finer grid would take away
@@ -75,16 +76,12 @@ def find_box(generator: Generator, seen: Frame | None) -> tuple[FloatArray, Floa
     walls = _lower_walls(generator, frame)
     low = np.maximum(frame.centre - 4 * frame.scale, walls)
     high = np.maximum(frame.centre + 4 * frame.scale, low + frame.scale)
-    chain = _closed(generator, low, high, walls)
-    for _ in range(MOST_ROUNDS):
-        low, high = chain.grid.low, chain.grid.high
-        tight_low, tight_high = _tight(chain)
-        if ((tight_high - tight_low) > TIGHT * (high - low)).all():
-            break
-        chain = _on_grid(generator, tight_low, tight_high, COARSE[d][1])
+    chain = _tightened(_closed(generator, low, high, walls), generator, COARSE[d][1])
+    if _carried_far(chain):
+        chain = _tightened(_on_grid(generator, *_tight(chain), COARSE[d][2]), generator)
     if seen is not None:
         _refuse_far_from_data(chain, seen, names)
-    return low, high
+    return chain.grid.low, chain.grid.high
 
 
 def open_sides(chain: Chain, generator: Generator, limit: float) -> list[Side]:
@@ -152,7 +149,7 @@ def _closed(generator: Generator, low: FloatArray, high: FloatArray, walls: Floa
     """Grow a box until hardly any probability is at its sides."""
     opened: list[Side] = []
     for _ in range(MOST_GROWTH):
-        for cells in COARSE[len(low)]:
+        for cells in COARSE[len(low)][:2]:
             try:
                 chain = _on_grid(generator, low, high, cells)
             except ReadoutError:
@@ -179,6 +176,23 @@ def _grow(
         else:
             low[p] = max(low[p] - (GROWTH - 1) * width[p], walls[p])
     return low, high
+
+
+def _tightened(chain: Chain, generator: Generator, cells: int = 0) -> Chain:
+    """Shrink a box while that takes away much of it; ``cells`` a side, by default as many."""
+    for _ in range(MOST_ROUNDS):
+        low, high = _tight(chain)
+        if ((high - low) > TIGHT * (chain.grid.high - chain.grid.low)).all():
+            break
+        chain = _on_grid(generator, low, high, cells or chain.grid.shape[0])
+    return chain
+
+
+def _carried_far(chain: Chain) -> bool:
+    """Whether drift carries a process much further along an edge than noise does."""
+    edges = chain.edges
+    share = chain.probability[edges.first] * edges.weight
+    return bool(share @ np.abs(edges.force) > CARRIED * share.sum())
 
 
 def _tight(chain: Chain) -> tuple[FloatArray, FloatArray]:
