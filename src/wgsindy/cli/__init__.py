@@ -14,6 +14,7 @@ from wgsindy.cli.console import complain, console, say
 from wgsindy.cli.demo import demo
 from wgsindy.cli.fit import fit
 from wgsindy.cli.plugins import add_commands
+from wgsindy.cli.readout import readout
 from wgsindy.cli.simulate import simulate
 from wgsindy.errors import WgsindyError
 
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 app.command()(fit)
 app.command()(simulate)
+app.command()(readout)
 app.command()(demo)
 add_commands(app)
 

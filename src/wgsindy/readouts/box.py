@@ -149,7 +149,7 @@ def _closed(generator: Generator, low: FloatArray, high: FloatArray, walls: Floa
     """Grow a box until hardly any probability is at its sides."""
     opened: list[Side] = []
     for _ in range(MOST_GROWTH):
-        for cells in COARSE[len(low)][:2]:
+        for cells in COARSE[len(low)]:
             try:
                 chain = _on_grid(generator, low, high, cells)
             except ReadoutError:

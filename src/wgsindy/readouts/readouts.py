@@ -150,6 +150,21 @@ class Readouts:
         parts = (found.values, found.low, found.high, found.grid_error)
         return Field(*(np.where(inside, part, 0.0) for part in parts), found.note)
 
+    def marginal(self, name: str, values: ArrayLike) -> Field:
+        """Stationary density of one coordinate at ``values (n,)``, whatever the others are."""
+        names = self.generator.names
+        if name not in names:
+            raise ReadoutError(f"there is no coordinate {name!r}; choose one of {list(names)}.")
+        p, places = names.index(name), np.atleast_1d(np.asarray(values, dtype=np.float64))
+
+        def density(one: Solved) -> FloatArray:
+            grid = one.chain.grid
+            held = np.bincount(grid.cells[:, p], one.chain.probability, grid.shape[p])
+            centres = grid.low[p] + (np.arange(grid.shape[p]) + 0.5) * grid.step[p]
+            return np.interp(places, centres, held / grid.step[p], left=0.0, right=0.0)
+
+        return self.solved.field(density, "positive")
+
     def potential(self, points: ArrayLike) -> Field:
         """-log of the stationary density, zero where it is largest, at points ``(n, d)``.
 

@@ -36,6 +36,7 @@ from wgsindy.report.page_text import Origin, capitalised
 from wgsindy.report.pictures.coverage import coverage_pictures
 from wgsindy.report.pictures.fields import field_pictures, field_titles
 from wgsindy.report.pictures.flow import flow_pictures
+from wgsindy.report.pictures.law import law_section
 from wgsindy.report.pictures.picture import Picture
 from wgsindy.report.pictures.tests import residual_pictures, simulation_pictures
 
@@ -132,7 +133,8 @@ def render(
     coverage = coverage_pictures(shown, seen)
     left = residual_sections(shown, seen, diagnostics)
     simulated = simulation_section(shown, seen, random_state, unit)
-    drawn = [*flow, *fields, *coverage, *simulated.pictures]
+    law = law_section(shown, seen, unit)
+    drawn = [*flow, *law.pictures, *fields, *coverage, *simulated.pictures]
     drawn += [picture for section in left for picture in section.pictures]
     return (
         environment()
@@ -154,6 +156,7 @@ def render(
             data_facts=page_text.data_facts(seen, unit),
             fit_facts=page_text.fit_facts(generator, diagnostics),
             flow=flow,
+            law=law,
             fields=fields,
             coverage=coverage,
             residuals=left,
