@@ -21,8 +21,12 @@ CARRIED = 0.8  # mean force along an edge, in units of the noise, that makes a g
 TAIL = 1e-7  # probability that may be beyond each side of the box
 CUT = 1e-4  # probability in the outermost cells of a side from which on a box cuts the law
 FULL = 0.02  # probability at the sides that no finer grid would take away
-MOST_GROWTH, GROWTH = 20, 1.7
+CLOSED = CUT / 4  # the same while looking: the grid that is used in the end is another
+# By how much an open side moves out: a little at first, since what is far from the data is
+# extrapolation, then more.
+GROWTH = (1.3,) * 4 + (1.7,) * 18
 TIGHT, MOST_ROUNDS = 0.8, 12  # part of the width that is worth keeping, and how often to try
+START = 2.5  # deviations of the data to begin with
 REACH, MOST_OUTSIDE = 4.0, 0.05  # deviations that data reach, and what may be beyond
 WALL = 1e-6  # of the noise within the box: a side with less noise across is an end of the states
 
@@ -74,8 +78,8 @@ def find_box(generator: Generator, seen: Frame | None) -> tuple[FloatArray, Floa
         raise ReadoutError(f"a grid takes 1 to 3 coordinates, this generator has {d}.")
     frame = Frame(generator.basis.origin, np.ones(d)) if seen is None else seen
     walls = _lower_walls(generator, frame)
-    low = np.maximum(frame.centre - 4 * frame.scale, walls)
-    high = np.maximum(frame.centre + 4 * frame.scale, low + frame.scale)
+    low = np.maximum(frame.centre - START * frame.scale, walls)
+    high = np.maximum(frame.centre + START * frame.scale, low + frame.scale)
     chain = _tightened(_closed(generator, low, high, walls), generator, COARSE[d][1])
     if _carried_far(chain):
         chain = _tightened(_on_grid(generator, *_tight(chain), COARSE[d][2]), generator)
@@ -148,7 +152,7 @@ def _on_grid(generator: Generator, low: FloatArray, high: FloatArray, cells: int
 def _closed(generator: Generator, low: FloatArray, high: FloatArray, walls: FloatArray) -> Chain:
     """Grow a box until hardly any probability is at its sides."""
     opened: list[Side] = []
-    for _ in range(MOST_GROWTH):
+    for growth in GROWTH:
         for cells in COARSE[len(low)]:
             try:
                 chain = _on_grid(generator, low, high, cells)
@@ -156,25 +160,25 @@ def _closed(generator: Generator, low: FloatArray, high: FloatArray, walls: Floa
                 if opened:  # fields so far out are not finite, or as good as singular
                     raise ReadoutError(no_law(opened, generator.names)) from None
                 raise
-            opened = open_sides(chain, generator, CUT)
+            opened = open_sides(chain, generator, CLOSED)
             if not opened:
                 return chain
             if chain.probability[np.any(chain.grid.boundary(), axis=0)].sum() > FULL:
                 break
-        low, high = _grow(low, high, opened, walls)
+        low, high = _grow(low, high, opened, walls, growth)
     raise ReadoutError(no_law(opened, generator.names))
 
 
 def _grow(
-    low: FloatArray, high: FloatArray, sides: list[Side], walls: FloatArray
+    low: FloatArray, high: FloatArray, sides: list[Side], walls: FloatArray, growth: float
 ) -> tuple[FloatArray, FloatArray]:
     width, low, high = high - low, low.copy(), high.copy()
     for side in sides:
         p = side.coordinate
         if side.upper:
-            high[p] += (GROWTH - 1) * width[p]
+            high[p] += (growth - 1) * width[p]
         else:
-            low[p] = max(low[p] - (GROWTH - 1) * width[p], walls[p])
+            low[p] = max(low[p] - (growth - 1) * width[p], walls[p])
     return low, high
 
 

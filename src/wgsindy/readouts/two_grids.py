@@ -24,9 +24,11 @@ from wgsindy.readouts.draws import drawn_generators
 from wgsindy.readouts.grid import Grid
 from wgsindy.readouts.values import Field, Value
 
-MOST_LOST = 0.05  # of the draws may have no stationary law before an interval has no end
+# Draws that leave the box go where no data were: the data contradict them, and they are left out.
+# A note says how many; if they are more than these, the interval has no end.
+NOTED_LOST, MOST_LOST = 0.05, 1 / 3
 MOST_EXTRAPOLATED = 0.7  # of a logarithm: in the tails two grids tell of nothing
-LOOSE_CUT = 10 * CUT  # probability at the sides of the box from which on a draw does not confine
+LOOSE_CUT = 100 * CUT  # probability at the sides of the box from which on a draw does not confine
 
 
 class Solved(NamedTuple):
@@ -136,9 +138,10 @@ class TwoGrids:
             one.chain.forget()
         lost = 1 - len(found) / len(self.ensemble)
         if lost > MOST_LOST:
-            note = f"{100 * lost:.0f} % of the generators that the fit allows have no such law"
+            note = f"{100 * lost:.0f} % of the generators that the fit allows leave the box"
             return [np.full_like(coarse, np.inf)], note
-        return found, ""
+        note = f"without {100 * lost:.0f} % of the draws, which leave the box"
+        return found, note if lost > NOTED_LOST else ""
 
     def _half_width(self, found: list[FloatArray], best: FloatArray) -> FloatArray:
         """Root mean square of the draws about the fitted value, as a half-width of its interval.
