@@ -19,9 +19,10 @@ from wgsindy.readouts.grid import Grid
 COARSE = {1: (256, 512, 1024), 2: (40, 80, 160), 3: (14, 20, 24)}
 CARRIED = 0.8  # mean force along an edge, in units of the noise, that makes a grid add much noise
 TAIL = 1e-7  # probability that may be beyond each side of the box
+USUAL = 64  # cells a side that the following are for
 CUT = 1e-4  # probability in the outermost cells of a side from which on a box cuts the law
 FULL = 0.02  # probability at the sides that no finer grid would take away
-CLOSED = CUT / 4  # the same while looking: the grid that is used in the end is another
+CLOSED = CUT / 5  # the same while looking: the grid that is used in the end is another
 # By how much an open side moves out: a little at first, since what is far from the data is
 # extrapolation, then more.
 GROWTH = (1.3,) * 4 + (1.7,) * 18
@@ -93,8 +94,9 @@ def open_sides(chain: Chain, generator: Generator, limit: float) -> list[Side]:
     found = []
     sides = [Side(p, upper) for p in range(chain.grid.dimension) for upper in (False, True)]
     for side, cells in zip(sides, chain.grid.boundary(), strict=True):
-        held = chain.probability[cells]
-        if held.sum() > limit and not _is_wall(chain, generator, side):
+        # As if there were so many cells: wide ones would hold more.
+        held = chain.probability[cells].sum() * chain.grid.shape[side.coordinate] / USUAL
+        if held > limit and not _is_wall(chain, generator, side):
             found.append(side)
     return found
 

@@ -38,6 +38,8 @@ SHIFT = 1e-5  # of the rate at which the box is crossed: where the matrix is fac
 UNDERFLOW = 1e-15  # of the largest probability: what rounding leaves of none at all
 RAISED = 1e-6  # of the noise: where more was added, the current is upwind
 FIRST_ORDER = 0.02  # probability of such cells from which on errors are of first order
+AT_A_WALL = 1e-3  # probability of the cells at a side from which on a law reaches a wall
+LEAST_ORDER = 0.1
 SETTLED, MOST_ITERATIONS = 1e-12, 200
 
 
@@ -161,9 +163,25 @@ class Chain:
         return self.probability / self.grid.volume
 
     @property
-    def order(self) -> int:
-        """Order at which errors fall with the size of the cells."""
-        return 1 if self.probability[self.upwind].sum() > FIRST_ORDER else 2
+    def is_upwind(self) -> bool:
+        """Whether noise was raised where the process is."""
+        return bool(self.probability[self.upwind].sum() > FIRST_ORDER)
+
+    @property
+    def order(self) -> float:
+        """Order at which errors fall with the size of the cells.
+
+        Two, or one where the current is upwind. At a wall where the density grows as v^(s - 1) the
+        cell beside it is off by v^s, so the order is s if that is less.
+        """
+        return min(1.0 if self.is_upwind else 2.0, *(self._wall_order(p) for p in range(self.grid.dimension)))
+
+    def _wall_order(self, p: int) -> float:
+        held = np.bincount(self.grid.cells[:, p], self.probability, self.grid.shape[p])
+        ends = [(held[0], held[1]), (held[-1], held[-2])]
+        # Centres of the first two cells are at 1/2 and 3/2 of a cell from the wall.
+        found = [1 - np.log(a / b) / np.log(3.0) for a, b in ends if a > AT_A_WALL]
+        return float(np.clip(min(found, default=2.0), LEAST_ORDER, 2.0))
 
     def forget(self) -> None:
         """Let go of what is large; it is made again when it is asked for."""

@@ -208,7 +208,7 @@ class Readouts:
             If noise is missing in some direction: then it needs to know which coordinates are
             momenta, and this formula does not hold.
         """
-        if self.solved.fine.chain.order == 1:
+        if self.solved.fine.chain.is_upwind:
             raise ReadoutError(
                 "entropy production is defined for a tensor of full rank; here noise is missing "
                 "in some direction, or too small for this grid: give more cells=."

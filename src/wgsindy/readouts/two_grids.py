@@ -102,7 +102,8 @@ class TwoGrids:
         logarithmic = scale == "log"
         there = _logarithm if logarithmic else np.asarray
         fine, coarse = there(quantity(self.fine)), there(quantity(self.coarse))
-        order = self.fine.chain.order if stationary else 1 + (not self.fine.chain.upwind.any())
+        upwind = bool(self.fine.chain.upwind.any())
+        order = self.fine.chain.order if stationary else (1.0 if upwind else 2.0)
         apart = (fine - coarse) / (2**order - 1)
         if logarithmic:
             apart = np.clip(apart, -MOST_EXTRAPOLATED, MOST_EXTRAPOLATED)
