@@ -58,8 +58,10 @@ def test_noise_may_end_where_the_states_do() -> None:
     """Most of the law of this square-root process is beside zero, which is no cut."""
     told = line(0.02 - X, 0.16 * X).readouts()
     assert told.grid.low[0] == 0.0
-    assert told.mean[0] == pytest.approx(0.02, rel=0.02)
-    assert float(told.covariance[0, 0]) == pytest.approx(0.02 * 0.16 / 2, rel=0.05)
+    # The density grows as v^-0.75 towards zero, which no grid resolves: the grid error says so.
+    for found, exact in ((told.mean, 0.02), (told.covariance, 0.02 * 0.16 / 2)):
+        error = abs(float(np.ravel(found.values)[0]) - exact)
+        assert 0.02 * exact < error < float(np.ravel(found.grid_error)[0])
 
 
 def test_entropy_production_needs_noise_everywhere() -> None:

@@ -20,7 +20,7 @@ from wgsindy.readouts.evolution import Evolution, centred
 from wgsindy.readouts.grid import Grid
 from wgsindy.readouts.named import NamedModel, named_model
 from wgsindy.readouts.passage import Region, committor, level_of, passage_times, point_of
-from wgsindy.readouts.spectrum import MORE, ComplexArray, Modes, metastable_sets, modes
+from wgsindy.readouts.spectrum import ComplexArray, Modes, metastable_sets, modes
 from wgsindy.readouts.two_grids import Quantity, Solved, TwoGrids, matched
 from wgsindy.readouts.values import Field, Rate, Value
 from wgsindy.terms.expression import Expression
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 CELLS = {1: 1024, 2: 128, 3: 24}  # a side, by the number of coordinates
 MOST_CELLS = 400_000
 RATES = 6  # that are computed
+BESIDE = 2  # more of them in draws, where another may come before the slowest of these
 TURNS = 1e-6  # of a rate: an angular frequency above it is one
 
 
@@ -249,7 +250,7 @@ class Readouts:
         """Rates of any chain, in the order of those of the fitted generator."""
         if one is self.solved.fine:
             return self._modes.values
-        found = modes(one.chain, RATES + MORE // 2).values
+        found = modes(one.chain, RATES + BESIDE).values
         return found[matched(list(found), list(self._modes.values))]
 
     @cached_property

@@ -12,7 +12,7 @@ from wgsindy.errors import ReadoutError
 from wgsindy.readouts.chain import Chain
 
 ComplexArray = NDArray[np.complex128]
-MORE = 14  # rates that are computed beside those asked for: the nearest to zero need not be slowest
+MORE = 10  # rates that are computed beside those asked for: the nearest to zero need not be slowest
 METASTABLE = 3.0  # the next rate is so many times as fast as the last of the slow ones
 
 

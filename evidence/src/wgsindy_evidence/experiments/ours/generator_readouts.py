@@ -27,7 +27,7 @@ from wgsindy_evidence.scope import Scope, in_scope
 EXPERIMENT = "generator-readouts"
 WANDERING = ("heston_logsv", "heston_sv")  # their prices have no stationary law
 STEPS = 1600
-CELLS = 96
+CELLS = 64
 
 
 def confining() -> tuple[str, ...]:

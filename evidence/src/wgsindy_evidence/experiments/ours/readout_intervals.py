@@ -20,7 +20,7 @@ from wgsindy_evidence.scope import Scope
 
 EXPERIMENT = "readout-intervals"
 SEEDS = range(1000, 1100)
-CELLS = 64
+CELLS = 48
 # Where a passage starts, and the set that it ends in.
 PASSAGES: dict[str, tuple[tuple[float, float], str]] = {
     "rotational_ou": ((0.0, 0.0), "x > 1"),
