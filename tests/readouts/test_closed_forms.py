@@ -13,8 +13,8 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.model.generator import Generator
 from wgsindy.readouts.chain import Chain
 from wgsindy.readouts.grid import Grid
+from wgsindy.readouts.long_run import entropy_production
 from wgsindy.readouts.readouts import Readouts
-from wgsindy.readouts.stationary import entropy_production
 
 X, Y = sympy.symbols("x y", real=True)
 LINEAR = {

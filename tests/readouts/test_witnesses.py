@@ -21,9 +21,9 @@ def hermite_galerkin(generator: Generator, scale: float, size: int) -> FloatArra
     d, one = generator.dimension, np.eye(size)
 
     def lifted(matrix: FloatArray, p: int) -> FloatArray:
-        out = np.ones((1, 1))
+        out: FloatArray = np.ones((1, 1))
         for q in range(d):
-            out = np.kron(out, matrix if q == p else one)
+            out = np.asarray(np.kron(out, matrix if q == p else one), dtype=np.float64)
         return out
 
     x, slopes = [lifted(position, p) for p in range(d)], [lifted(slope, p) for p in range(d)]
@@ -87,10 +87,12 @@ class Exits:
             after = x + generator.drift(x) * dt + root * noise
             time += dt
             ended = np.zeros((2, len(alive)), dtype=bool)
-            for k, distance in enumerate((lambda u: u[:, 0] - low, lambda u: high - u[:, 0])):
-                before, now = distance(x), distance(after)
+            for k, (line, way) in enumerate(((low, 1.0), (high, -1.0))):
+                before, now = way * (x[:, 0] - line), way * (after[:, 0] - line)
                 # A Brownian bridge between both ends touches the line with this probability.
-                touch = np.exp(-2 * np.maximum(before, 0) * np.maximum(now, 0) / (root[0] ** 2 * dt))
+                touch = np.exp(
+                    -2 * np.maximum(before, 0) * np.maximum(now, 0) / (root[0] ** 2 * dt)
+                )
                 ended[k] = (now <= 0) | (rng.uniform(size=len(x)) < touch)
             done = ended.any(axis=0)
             self.times[alive[done]], self.high[alive[done]] = time, ended[1][done]
@@ -141,7 +143,7 @@ PATHS, TIME = 128, 480.0
 def spectral_peak(name: str, seed: int) -> tuple[float, float]:
     """Angular frequency and half-width of the peak in the measured spectrum of x."""
     generator, dt, steps, paths = zoo.get(name).generator, 0.005, 100_000, PATHS
-    start = np.random.default_rng(seed).normal(0, 0.5, (paths, 2)) + [1.0, 0.0]
+    start = np.random.default_rng(seed).normal(0, 0.5, (paths, 2)) + np.array([1.0, 0.0])
     data = generator.simulate(start, dt=dt, steps=steps, trajectories=paths, random_state=seed)
     x = np.stack(list(data))[:, 4000::4, 0]
     power = (np.abs(np.fft.rfft(x - x.mean(axis=1, keepdims=True))) ** 2).mean(axis=0)

@@ -13,7 +13,7 @@ from wgsindy.errors import LibraryError, ReadoutError
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
 from wgsindy.readouts.chain import Chain
-from wgsindy.readouts.grid import Grid
+from wgsindy.readouts.grid import Grid, shape_of
 
 # Cells a side while looking: a coarse grid adds noise of its own, and a finer one less.
 COARSE = {1: (256, 512, 1024), 2: (40, 80, 160), 3: (14, 20, 24)}
@@ -75,8 +75,7 @@ def find_box(generator: Generator, seen: Frame | None) -> tuple[FloatArray, Floa
         If probability leaves every box, or most of it is where no data were.
     """
     names, d = generator.names, generator.dimension
-    if d not in COARSE:
-        raise ReadoutError(f"a grid takes 1 to 3 coordinates, this generator has {d}.")
+    shape_of(None, d)  # refuses more than three
     frame = Frame(generator.basis.origin, np.ones(d)) if seen is None else seen
     walls = _lower_walls(generator, frame)
     low = np.maximum(frame.centre - START * frame.scale, walls)
@@ -219,7 +218,8 @@ def _refuse_far_from_data(chain: Chain, seen: Frame, names: tuple[str, ...]) -> 
         outside = float(chain.probability[apart[:, p] > REACH].sum())
         if outside > MOST_OUTSIDE:
             raise ReadoutError(
-                f"{100 * outside:.0f} % of the stationary law has {name} further than {REACH:g} "
-                "standard deviations from the data: the equations extrapolate there. Fit longer "
-                "data, or give a box= if you trust them."
+                f"a box that holds the probability has {100 * outside:.0f} % of it with {name} "
+                f"further than {REACH:g} standard deviations from the data: either {name} wanders "
+                "off and has no stationary law, or the data are too short to know it. Fit longer "
+                "data, or give a box= if you trust the equations there."
             )

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from wgsindy.readouts.selling import decompose
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
-    from scipy.sparse.linalg import SuperLU
 
 UPWIND = 0.1  # of the drift over a cell: noise below it is raised to it
 LEAST_NOISE = 1e-12  # of the largest noise of the box, where there is neither noise nor drift
@@ -141,7 +140,7 @@ class Chain:
         return SHIFT * self.crossing
 
     @cached_property
-    def factor(self) -> SuperLU:
+    def factor(self) -> Any:
         """Factors of Q - shift."""
         return factorise(self.rates, self.shift)
 
@@ -174,7 +173,10 @@ class Chain:
         Two, or one where the current is upwind. At a wall where the density grows as v^(s - 1) the
         cell beside it is off by v^s, so the order is s if that is less.
         """
-        return min(1.0 if self.is_upwind else 2.0, *(self._wall_order(p) for p in range(self.grid.dimension)))
+        return min(
+            1.0 if self.is_upwind else 2.0,
+            *(self._wall_order(p) for p in range(self.grid.dimension)),
+        )
 
     def _wall_order(self, p: int) -> float:
         held = np.bincount(self.grid.cells[:, p], self.probability, self.grid.shape[p])
@@ -189,13 +191,14 @@ class Chain:
             self.__dict__.pop(name, None)
 
 
-def factorise(matrix: csc_matrix, shift: complex = 0.0) -> SuperLU:
-    """Factors of ``matrix - shift``; its diagonal is dominant, so rows are not exchanged."""
+def factorise(matrix: Any, shift: float = 0.0) -> Any:
+    """A ``SuperLU`` of ``matrix - shift``, whose diagonal is dominant: rows stay where they are."""
     from scipy.sparse import identity
     from scipy.sparse.linalg import splu
 
+    shifted: Any = matrix - shift * identity(matrix.shape[0])
     return splu(
-        (matrix - shift * identity(matrix.shape[0])).tocsc(),
+        shifted.tocsc(),
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
@@ -254,7 +257,7 @@ def _edges(grid: Grid, noise: FloatArray, force: FloatArray) -> Edges:
     """
     weights, directions = decompose(noise)
     strides = np.array([int(np.prod(grid.half_shape[p + 1 :])) for p in range(grid.dimension)])
-    found: list[list[FloatArray | IntArray]] = [[], [], [], []]
+    found: list[Edges] = []
     for e in range(weights.shape[1]):
         for sign in (1, -1):
             ends = np.clip(grid.cells + sign * directions[:, e], 0, np.array(grid.shape) - 1)
@@ -265,8 +268,11 @@ def _edges(grid: Grid, noise: FloatArray, force: FloatArray) -> Edges:
                 share * np.einsum("np,np->n", force[start + (jump * part) @ strides], jump)
                 for share, part in ((1 / 6, 0), (4 / 6, 1), (1 / 6, 2))
             )
-            parts = (used, grid.number(ends[used]), weights[used, e] / 4, 2 * along)
-            for column, part in zip(found, parts, strict=True):
-                column.append(part)
-    first, second, weight, twice = (np.concatenate(column) for column in found)
-    return Edges(first, second, weight, twice)
+            weight = weights[used, e] / 4
+            found.append(Edges(used, grid.number(ends[used]), weight, 2 * np.asarray(along)))
+    return Edges(
+        np.concatenate([part.first for part in found]),
+        np.concatenate([part.second for part in found]),
+        np.concatenate([part.weight for part in found]),
+        np.concatenate([part.force for part in found]),
+    )

@@ -1,4 +1,4 @@
-"""How functions and laws evolve on a chain: exp(Q t) f and (Q - i w)^-1 f, for all t and w at once.
+"""How functions evolve on a chain: exp(Q t) f and (Q - i w)^-1 f, for all t and w at once.
 
 One factorisation and a few dozen solves: Krylov spaces of the resolvent (van den Eshof and
 Hochbruck 2006) hold the smooth part of f first, which is what remains.
@@ -12,6 +12,7 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.readouts.chain import Chain, factorise
+from wgsindy.terms.expression import Expression
 
 SOLVES = 48  # dimension of the space
 BREAKDOWN = 1e-12  # of a new direction: the space is complete
@@ -19,18 +20,15 @@ BREAKDOWN = 1e-12  # of a new direction: the space is complete
 
 @dataclass(frozen=True, eq=False)
 class Evolution:
-    """The action of a chain on one function (or, ``forwards``, on one law) in a small space."""
+    """The action of a chain on one function, in a small space."""
 
     basis: FloatArray  # (n, m) orthonormal
     matrix: FloatArray  # (m, m): Q in the basis
     start: FloatArray  # (m,): the function in the basis
 
     @classmethod
-    def of(
-        cls, chain: Chain, start: FloatArray, rate: float, *, forwards: bool = False
-    ) -> Evolution:
+    def of(cls, chain: Chain, start: FloatArray, rate: float) -> Evolution:
         """Build the space of ``start (n,)``; ``rate`` is that of what is of interest."""
-        trans = "T" if forwards else "N"
         factor = factorise(chain.rates, rate)
         basis = np.zeros((len(start), SOLVES + 1))
         hessenberg = np.zeros((SOLVES + 1, SOLVES))
@@ -38,7 +36,7 @@ class Evolution:
         basis[:, 0] = start / size
         used = SOLVES
         for k in range(SOLVES):
-            vector = factor.solve(basis[:, k], trans=trans)
+            vector = factor.solve(basis[:, k])
             length = np.linalg.norm(vector)
             for _ in range(2):  # orthogonal to rounding only after a second time
                 overlap = basis[:, : k + 1].T @ vector
@@ -66,6 +64,28 @@ class Evolution:
         return np.array([2 * float((seen @ x).real) for x in solved])
 
 
-def centred(chain: Chain, values: FloatArray) -> FloatArray:
-    """Subtract the stationary mean of ``values (n,)``."""
-    return np.asarray(values - chain.probability @ values)
+def observed(chain: Chain, formula: Expression) -> tuple[FloatArray, FloatArray]:
+    """A quantity without its mean ``(n,)``, and the same weighted by the stationary law."""
+    values = formula.value(chain.grid.centres)
+    moved = np.asarray(values - chain.probability @ values)
+    return moved, moved * chain.probability
+
+
+def moments_after(chain: Chain, start: FloatArray, time: float) -> tuple[FloatArray, FloatArray]:
+    """Mean ``(d,)`` and covariance ``(d, d)`` of the state at ``time`` after ``start (d,)``.
+
+    Powers of the way from the start are carried back to it, which is smooth at any time; a law
+    that starts in a point is not.
+    """
+    d, weights = len(start), chain.grid.weights_at(start)
+    away, after = chain.grid.centres - start, np.array([time])
+
+    def expected(values: FloatArray) -> float:
+        return float(Evolution.of(chain, values, 1.0 / time).at(after, weights)[0])
+
+    mean = np.array([expected(away[:, p]) for p in range(d)])
+    square = np.zeros((d, d))
+    for p in range(d):
+        for q in range(p + 1):
+            square[p, q] = square[q, p] = expected(away[:, p] * away[:, q])
+    return start + mean, square - np.outer(mean, mean)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.errors import ReadoutError
+
+CELLS = {1: 1024, 2: 128, 3: 24}  # a side, by the number of coordinates
+FEWEST_CELLS, MOST_CELLS = 16, 400_000  # a side, and in all
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +112,20 @@ class Grid:
             row[first], row[first + 1] = 1 - (place[p] - first), place[p] - first
             weights = np.multiply.outer(weights, row)
         return weights.ravel()
+
+
+def shape_of(cells: int | Sequence[int] | None, dimension: int) -> tuple[int, ...]:
+    """Cells along each axis; by default 1024, 128 and 24 in 1, 2 and 3 dimensions."""
+    if dimension not in CELLS:
+        raise ReadoutError(f"a grid takes 1 to 3 coordinates, this generator has {dimension}.")
+    asked = CELLS[dimension] if cells is None else cells
+    shape = (asked,) * dimension if isinstance(asked, int) else tuple(asked)
+    if len(shape) != dimension or min(shape) < FEWEST_CELLS or np.prod(shape) > MOST_CELLS:
+        raise ReadoutError(
+            f"cells must be a number, or one for each of {dimension} coordinates, of at least "
+            f"{FEWEST_CELLS} a side and at most {MOST_CELLS:,} in all; got {asked!r}."
+        )
+    return shape
 
 
 def _mesh(axes: list[FloatArray]) -> FloatArray:

@@ -127,4 +127,3 @@ def point_of(start: ArrayLike, chain: Chain) -> FloatArray:
             f"a start is one state in the box from {low} to {high}, got {point.tolist()}."
         )
     return point
-

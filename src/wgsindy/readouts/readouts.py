@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,61 +14,39 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
 from wgsindy.errors import ReadoutError
 from wgsindy.passes.summary import data_summary
-from wgsindy.readouts import stationary
+from wgsindy.readouts import long_run
 from wgsindy.readouts.box import find_box, given_box
-from wgsindy.readouts.evolution import Evolution, centred
-from wgsindy.readouts.grid import Grid
+from wgsindy.readouts.evolution import Evolution, moments_after, observed
+from wgsindy.readouts.grid import Grid, shape_of
+from wgsindy.readouts.long_run import ComplexArray, Modes, metastable_sets, modes
 from wgsindy.readouts.named import NamedModel, named_model
 from wgsindy.readouts.passage import Region, committor, level_of, passage_times, point_of
-from wgsindy.readouts.spectrum import ComplexArray, Modes, metastable_sets, modes
-from wgsindy.readouts.two_grids import Quantity, Solved, TwoGrids, matched
-from wgsindy.readouts.values import Field, Rate, Value
+from wgsindy.readouts.two_grids import Solved, TwoGrids, matched
+from wgsindy.readouts.values import (
+    Field,
+    Forecast,
+    Oscillation,
+    PassageTime,
+    Rate,
+    Split,
+    Value,
+)
 from wgsindy.terms.expression import Expression
 
 if TYPE_CHECKING:
     from wgsindy.model.generator import Generator
 
-CELLS = {1: 1024, 2: 128, 3: 24}  # a side, by the number of coordinates
-MOST_CELLS = 400_000
 RATES = 6  # that are computed
 BESIDE = 2  # more of them in draws, where another may come before the slowest of these
 TURNS = 1e-6  # of a rate: an angular frequency above it is one
 
 
-class Split(NamedTuple):
-    """A drift in two parts, ``(n, d)`` each, whose sum it is."""
-
-    conservative: Field  # (div a + a grad log pi) / 2, which alone would leave pi and no current
-    rotational: Field  # J / pi, along the stationary current
-
-
-class PassageTime(NamedTuple):
-    """When a set is reached."""
-
-    mean: Value
-    variance: Value
-
-
-class Oscillation(NamedTuple):
-    """How fast a process turns, and for how long it keeps its phase."""
-
-    frequency: Value  # turns a unit of time
-    quality: Value  # frequency over the width at half height of its peak in the spectrum
-
-
-class Forecast(NamedTuple):
-    """The law at a later time."""
-
-    mean: Field  # (d,)
-    covariance: Field  # (d, d)
-
-
 class Readouts:
     """What a generator tells; see :meth:`wgsindy.Generator.readouts`.
 
-    Everything is computed on a grid of ``cells`` a side of a ``box`` when it is asked for, and again
-    on half as many cells, which gives grid errors. Intervals are those of ``draws`` generators
-    from the errors of the fit.
+    Everything is computed on a grid of ``cells`` a side of a ``box`` when it is asked for, and
+    again on half as many cells, which gives grid errors. Intervals are those of ``draws``
+    generators from the errors of the fit.
 
     Examples
     --------
@@ -78,8 +56,6 @@ class Readouts:
     1.00 (grid 0.0016)
     >>> round(float(told.entropy_production), 2)
     8.0
-    >>> [round(value, 3) for value in told.oscillation.frequency.value * np.array([2 * np.pi])]
-    [2.0]
     """
 
     def __init__(
@@ -114,19 +90,7 @@ class Readouts:
             low, high = find_box(self.generator, self.seen)
         else:
             low, high = given_box(self._box, names)
-        return Grid(low, high, self._shape(len(names)))
-
-    def _shape(self, dimension: int) -> tuple[int, ...]:
-        asked = CELLS.get(dimension, 0) if self._cells is None else self._cells
-        shape = (asked,) * dimension if isinstance(asked, int) else tuple(asked)
-        if dimension not in CELLS:
-            raise ReadoutError(f"a grid takes 1 to 3 coordinates, these are {dimension}.")
-        if len(shape) != dimension or min(shape) < 16 or np.prod(shape) > MOST_CELLS:
-            raise ReadoutError(
-                f"cells must be a number, or one for each of {dimension} coordinates, of at least "
-                f"16 a side and at most {MOST_CELLS:,} in all; got {asked!r}."
-            )
-        return shape
+        return Grid(low, high, shape_of(self._cells, len(names)))
 
     @cached_property
     def solved(self) -> TwoGrids:
@@ -148,8 +112,11 @@ class Readouts:
             return np.exp(grid.at(x, np.log(one.chain.density)))
 
         found = self.solved.field(log_density, "log")
-        parts = (found.values, found.low, found.high, found.grid_error)
-        return Field(*(np.where(inside, part, 0.0) for part in parts), found.note)
+        values, low, high, error = (
+            np.where(inside, part, 0.0)
+            for part in (found.values, found.low, found.high, found.grid_error)
+        )
+        return Field(values, low, high, error, found.note)
 
     def marginal(self, name: str, values: ArrayLike) -> Field:
         """Stationary density of one coordinate at ``values (n,)``, whatever the others are."""
@@ -182,16 +149,14 @@ class Readouts:
     def current(self, points: ArrayLike) -> Field:
         """Stationary probability current J ``(n, d)`` at points ``(n, d)``."""
         x = self._points(points)
-        return self.solved.field(
-            lambda one: one.chain.grid.at(x, stationary.current(one.chain))
-        )
+        return self.solved.field(lambda one: one.chain.grid.at(x, long_run.current(one.chain)))
 
     def split(self, points: ArrayLike) -> Split:
         """The drift at points ``(n, d)`` as a conservative and a rotational part."""
         x = self._points(points)
 
         def velocity(one: Solved) -> FloatArray:
-            flow = stationary.current(one.chain) / one.chain.density[:, None]
+            flow = long_run.current(one.chain) / one.chain.density[:, None]
             return one.chain.grid.at(x, flow, order=1)
 
         def rest(one: Solved) -> FloatArray:
@@ -215,18 +180,18 @@ class Readouts:
                 "in some direction, or too small for this grid: give more cells=."
             )
         return self.solved.number(
-            lambda one: np.array(stationary.entropy_production(one.chain)), "positive"
+            lambda one: np.array(long_run.entropy_production(one.chain)), "positive"
         )
 
     @cached_property
     def mean(self) -> Field:
         """Stationary mean ``(d,)``."""
-        return self.solved.field(lambda one: stationary.moments(one.chain)[0])
+        return self.solved.field(lambda one: long_run.moments(one.chain)[0])
 
     @cached_property
     def covariance(self) -> Field:
         """Stationary covariance ``(d, d)``."""
-        return self.solved.field(lambda one: stationary.moments(one.chain)[1])
+        return self.solved.field(lambda one: long_run.moments(one.chain)[1])
 
     @cached_property
     def named(self) -> NamedModel:
@@ -266,7 +231,7 @@ class Readouts:
         decay = self.solved.field(lambda one: -of(one).real, "log")
         turn = self.solved.field(lambda one: of(one).imag)
         return tuple(
-            Rate(_entry(decay, k, self._level), _entry(turn, k, self._level))
+            Rate(decay.entry(k, self._level), turn.entry(k, self._level))
             for k in range(len(self._modes.values))
         )
 
@@ -278,7 +243,7 @@ class Readouts:
     @property
     def relaxation_times(self) -> tuple[Value, ...]:
         """1 / decay of each of the rates."""
-        return tuple(_inverse(rate.decay) for rate in self.rates)
+        return tuple(rate.decay.inverse() for rate in self.rates)
 
     def modes(self, points: ArrayLike) -> ComplexArray:
         """Eigenfunctions ``(n, k)`` of the rates at points ``(n, d)``, of unit variance."""
@@ -311,7 +276,7 @@ class Readouts:
             return np.array([abs(value.imag) / (2 * np.pi), abs(value.imag / (2 * value.real))])
 
         found = self.solved.field(of, "log")
-        return Oscillation(_entry(found, 0, self._level), _entry(found, 1, self._level))
+        return Oscillation(found.entry(0, self._level), found.entry(1, self._level))
 
     def autocorrelation(self, times: ArrayLike, of: str | None = None) -> Field:
         """Correlation ``(k,)`` of a quantity with itself after ``times (k,)``; 1 at zero.
@@ -323,7 +288,7 @@ class Readouts:
         shift = 1.0 / float(np.median(later)) if len(later) else self.solved.fine.chain.crossing
 
         def correlation(one: Solved) -> FloatArray:
-            moved, seen = self._observed(one, of)
+            moved, seen = observed(one.chain, self._formula(of))
             found = Evolution.of(one.chain, moved, shift).at(after, seen)
             return np.asarray(found / (seen @ moved))
 
@@ -339,17 +304,14 @@ class Readouts:
         shift = max(float(np.median(np.abs(angular))), self.solved.fine.chain.crossing)
 
         def spectrum(one: Solved) -> FloatArray:
-            moved, seen = self._observed(one, of)
+            moved, seen = observed(one.chain, self._formula(of))
             return Evolution.of(one.chain, moved, shift).spectrum(angular, seen)
 
         return self.solved.field(spectrum, "log")
 
-    def _observed(self, one: Solved, of: str | None) -> tuple[FloatArray, FloatArray]:
-        """A quantity without its mean ``(n,)``, and the same weighted by the law."""
+    def _formula(self, of: str | None) -> Expression:
         names = self.generator.names
-        formula = Expression.parse(names[0] if of is None else of, names)
-        moved = centred(one.chain, formula.value(one.chain.grid.centres))
-        return moved, moved * one.chain.probability
+        return Expression.parse(names[0] if of is None else of, names)
 
     # Passage
 
@@ -368,7 +330,7 @@ class Readouts:
             return np.array([mean, weights @ (found.variance + found.mean**2) - mean**2])
 
         found = self.solved.field(times, "log")
-        return PassageTime(_entry(found, 0, self._level), _entry(found, 1, self._level))
+        return PassageTime(found.entry(0, self._level), found.entry(1, self._level))
 
     def _start(self, start: ArrayLike | str, one: Solved) -> FloatArray:
         """Weights ``(n,)`` of the cells at which a passage starts."""
@@ -388,9 +350,7 @@ class Readouts:
         def chance(one: Solved) -> FloatArray:
             return one.chain.grid.at(x, committor(one.chain, *levels), order=1)
 
-        found = self.solved.field(chance)
-        parts = (np.clip(part, 0.0, 1.0) for part in (found.values, found.low, found.high))
-        return Field(*parts, found.grid_error, found.note)
+        return self.solved.field(chance).limited(0.0, 1.0)
 
     # Forecasts
 
@@ -399,48 +359,15 @@ class Readouts:
         if not t > 0:
             raise ReadoutError(f"a forecast is for a time after now, got t = {t!r}.")
 
-        def moments(one: Solved) -> FloatArray:
-            grid = one.chain.grid
-            weights, centre = grid.weights_at(point_of(x0, one.chain)), point_of(x0, one.chain)
-            away = grid.centres - centre
-            pairs = [away[:, p] * away[:, q] for p in range(len(centre)) for q in range(p + 1)]
-            columns = [*away.T, *pairs]
-            after = np.array([t])
-            return np.array(
-                [
-                    Evolution.of(one.chain, column, 1.0 / t).at(after, weights)[0]
-                    for column in columns
-                ]
-            )
+        start = point_of(x0, self.solved.fine.chain)
 
-        return _forecast(self.solved, moments, point_of(x0, self.solved.fine.chain))
+        def mean(one: Solved) -> FloatArray:
+            return moments_after(one.chain, start, t)[0]
 
+        def covariance(one: Solved) -> FloatArray:
+            return moments_after(one.chain, start, t)[1]
 
-def _forecast(solved: TwoGrids, moments: Quantity, start: FloatArray) -> Forecast:
-    d = len(start)
-
-    def mean(one: Solved) -> FloatArray:
-        return np.asarray(moments(one)[:d] + start)
-
-    def covariance(one: Solved) -> FloatArray:
-        found = moments(one)
-        first, out = found[:d], np.zeros((d, d))
-        out[np.tril_indices(d)] = found[d:]
-        out = out + np.tril(out, -1).T
-        return np.asarray(out - np.outer(first, first))
-
-    return Forecast(
-        solved.field(mean, stationary=False), solved.field(covariance, stationary=False)
-    )
-
-
-def _entry(field: Field, k: int, level: float) -> Value:
-    parts = (field.values, field.low, field.high, field.grid_error)
-    return Value(*(float(part[k]) for part in parts), level, field.note)
-
-
-def _inverse(value: Value) -> Value:
-    time = 1.0 / value.value
-    error = value.grid_error * time**2
-    high = np.inf if value.low <= 0 else 1.0 / value.low
-    return Value(time, 1.0 / value.high, high, error, value.level, value.note)
+        return Forecast(
+            self.solved.field(mean, stationary=False),
+            self.solved.field(covariance, stationary=False),
+        )

@@ -20,12 +20,12 @@ ROUNDING = 1e-12  # relative to the trace
 
 
 def decompose(tensor: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Weights ``(n, E)`` and integer directions ``(n, E, d)`` of positive definite ``(n, d, d)``.
+    """Weights ``(n, E)`` and integer directions ``(n, E, d)`` of tensors ``(n, d, d)``, d <= 3.
 
     Raises
     ------
     ReadoutError
-        If there are more than three coordinates.
+        If a tensor is as good as singular.
 
     Examples
     --------
@@ -38,8 +38,6 @@ def decompose(tensor: FloatArray) -> tuple[FloatArray, IntArray]:
     n, d = tensor.shape[:2]
     if d == 1:
         return tensor[:, 0].copy(), np.ones((n, 1, 1), dtype=np.int64)
-    if d > 3:
-        raise ReadoutError(f"a grid takes 1 to 3 coordinates, this generator has {d}.")
     base = np.zeros((n, d + 1, d), dtype=np.int64)
     base[:, :d] = np.eye(d, dtype=np.int64)
     base[:, d] = -1

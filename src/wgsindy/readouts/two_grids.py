@@ -91,9 +91,7 @@ class TwoGrids:
 
     def number(self, quantity: Quantity, scale: str = "linear", stationary: bool = True) -> Value:
         """Evaluate a number; ``scale`` is ``log`` for what is positive, ``positive`` if >= 0."""
-        found = self.field(quantity, scale, stationary=stationary)
-        values = (found.values, found.low, found.high, found.grid_error)
-        return Value(*(float(np.ravel(part)[0]) for part in values), self.level, found.note)
+        return self.field(quantity, scale, stationary=stationary).entry(0, self.level)
 
     def field(self, quantity: Quantity, scale: str = "linear", stationary: bool = True) -> Field:
         """Evaluate an array of numbers, with pointwise intervals and grid errors."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,13 @@ class Value:
 
     def __float__(self) -> float:
         return self.value
+
+    def inverse(self) -> Value:
+        """1 / value, of a value that is positive."""
+        result = 1.0 / self.value
+        high = np.inf if self.low <= 0 else 1.0 / self.low
+        error = self.grid_error * result**2
+        return Value(result, 1.0 / self.high, high, error, self.level, self.note)
 
     def __repr__(self) -> str:
         parts = []
@@ -71,6 +78,21 @@ class Field:
         """Return the values."""
         return np.array(self.values, dtype=dtype)
 
+    def entry(self, place: int, level: float) -> Value:
+        """One of the values, in the order in which NumPy would flatten them."""
+        value, low, high, error = (
+            float(np.ravel(part)[place])
+            for part in (self.values, self.low, self.high, self.grid_error)
+        )
+        return Value(value, low, high, error, level, self.note)
+
+    def limited(self, least: float, most: float) -> Field:
+        """Clip values and bands to what is possible."""
+        values, low, high = (
+            np.clip(part, least, most) for part in (self.values, self.low, self.high)
+        )
+        return Field(values, low, high, self.grid_error, self.note)
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -79,3 +101,31 @@ class Field:
 
     def __repr__(self) -> str:
         return f"Field({np.array2string(self.values, precision=4, threshold=8)})"
+
+
+class Split(NamedTuple):
+    """A drift in two parts, ``(n, d)`` each, whose sum it is."""
+
+    conservative: Field  # (div a + a grad log pi) / 2, which alone would leave pi and no current
+    rotational: Field  # J / pi, along the stationary current
+
+
+class PassageTime(NamedTuple):
+    """When a set is reached."""
+
+    mean: Value
+    variance: Value
+
+
+class Oscillation(NamedTuple):
+    """How fast a process turns, and for how long it keeps its phase."""
+
+    frequency: Value  # turns a unit of time
+    quality: Value  # frequency over the width at half height of its peak in the spectrum
+
+
+class Forecast(NamedTuple):
+    """The law at a later time."""
+
+    mean: Field  # (d,)
+    covariance: Field  # (d, d)

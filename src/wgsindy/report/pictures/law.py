@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from wgsindy.errors import WgsindyError
+from wgsindy.errors import ReadoutError, WgsindyError
 from wgsindy.model.generator import Generator
 from wgsindy.readouts.readouts import TURNS, Readouts
 from wgsindy.readouts.values import Value
@@ -68,10 +69,8 @@ def law_numbers(told: Readouts, unit: str) -> list[tuple[str, Value]]:
         if rate.frequency.value > TURNS * rate.decay.value:
             label += f", turning once in {2 * np.pi / rate.frequency.value:.3g}"
         rows.append((with_unit(label, unit), times[k]))
-    try:
+    with suppress(ReadoutError):  # noise may be missing in some direction
         rows.append(("entropy production a unit of time", told.entropy_production))
-    except WgsindyError:
-        pass  # noise is missing in some direction
     return rows
 
 

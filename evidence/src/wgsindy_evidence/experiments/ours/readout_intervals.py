@@ -49,7 +49,12 @@ def run_case(case: Case) -> dict[str, Any]:
     except ReadoutError as error:
         return {"refused": str(error)}
     return {
-        key: {"truth": float(truth[key]), "value": value.value, "low": value.low, "high": value.high}
+        key: {
+            "truth": float(truth[key]),
+            "value": value.value,
+            "low": value.low,
+            "high": value.high,
+        }
         for key, value in found.items()
     }
 
