@@ -106,7 +106,7 @@ class Chain:
         carried = (fields.drift - _divergence(grid, fields.tensor) / 2) / grid.step
         raised = _upwind(noise, carried)
         centres = _centres(grid)
-        force = np.linalg.solve(raised, carried[:, :, None])[:, :, 0]
+        force: FloatArray = np.linalg.solve(raised, carried[:, :, None])[:, :, 0].astype(np.float64)
         shares = np.abs(carried).mean(axis=0) / grid.shape
         shares += np.einsum("npp->p", noise) / len(noise) / np.square(grid.shape)
         return cls(

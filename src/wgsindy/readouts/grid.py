@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -87,7 +88,7 @@ class Grid:
         """Whether points ``(n, d)`` are in the box."""
         return np.asarray(((points >= self.low) & (points <= self.high)).all(axis=1))
 
-    def at(self, points: FloatArray, values: FloatArray, order: int = 3) -> FloatArray:
+    def at(self, points: FloatArray, values: FloatArray, order: Literal[0, 1, 3] = 3) -> FloatArray:
         """Interpolate ``values (n, ...)`` of the cells at ``points (k, d)`` by splines."""
         from scipy.ndimage import map_coordinates
 

@@ -1,4 +1,4 @@
-"""What holds of a chain in the long run: current, entropy, moments; rates, modes, metastable sets."""
+"""What holds of a chain in the long run: current, entropy, moments; rates, modes, hopping sets."""
 
 from __future__ import annotations
 

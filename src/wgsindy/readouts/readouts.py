@@ -53,7 +53,7 @@ class Readouts:
     >>> from wgsindy import zoo
     >>> told = zoo.get("rotational_ou").generator.readouts(cells=64)
     >>> told.gap
-    1.00 (grid 0.0016)
+    1.00 (grid 0.0049)
     >>> round(float(told.entropy_production), 2)
     8.0
     """
@@ -367,7 +367,5 @@ class Readouts:
         def covariance(one: Solved) -> FloatArray:
             return moments_after(one.chain, start, t)[1]
 
-        return Forecast(
-            self.solved.field(mean, stationary=False),
-            self.solved.field(covariance, stationary=False),
-        )
+        of = self.solved.field
+        return Forecast(of(mean, stationary=False), of(covariance, stationary=False))
