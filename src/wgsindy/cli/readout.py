@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 CurrentFlag = Annotated[bool, typer.Option("--current", help="Whether it goes round, and how.")]
 RatesFlag = Annotated[bool, typer.Option("--rates", help="How fast it forgets, and turns.")]
 DensityFlag = Annotated[bool, typer.Option("--density", help="Mean, covariance, highest density.")]
+NOTHING = 1e-9  # of a deviation: what rounding leaves of zero
 EscapeOption = Annotated[
     tuple[str, str] | None,
     typer.Option("--escape", metavar="FROM TO", help='Time from a set to a set: "x<0" "x>0".'),
@@ -92,12 +93,15 @@ def _tell_density(told: Readouts) -> None:
     names, mean, spread = told.generator.names, told.mean, told.covariance
     for p, name in enumerate(names):
         low, high = mean.low[p], mean.high[p]
-        say_indented(f"mean {name} = {mean[p]:.4g}{_between(low, high)}")
+        shown = mean[p] if abs(mean[p]) > NOTHING * spread[p, p] ** 0.5 else 0.0
+        say_indented(f"mean {name} = {shown:.4g}{_between(low, high)}")
     for p, first in enumerate(names):
         for q, second in enumerate(names[: p + 1]):
             low, high = spread.low[p, q], spread.high[p, q]
             label = f"variance {first}" if p == q else f"covariance {second}, {first}"
-            say_indented(f"{label} = {spread[p, q]:.4g}{_between(low, high)}")
+            size = (spread[p, p] * spread[q, q]) ** 0.5
+            shown = spread[p, q] if abs(spread[p, q]) > NOTHING * size else 0.0
+            say_indented(f"{label} = {shown:.4g}{_between(low, high)}")
     peak = told.grid.centres[told.solved.fine.chain.probability.argmax()]
     place = ", ".join(f"{name} = {x:.3g}" for name, x in zip(names, peak, strict=True))
     say_indented(f"highest density at {place}")
