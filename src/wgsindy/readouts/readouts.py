@@ -15,13 +15,13 @@ from wgsindy.data.frame import Frame
 from wgsindy.errors import ReadoutError
 from wgsindy.passes.summary import data_summary
 from wgsindy.readouts import long_run
-from wgsindy.readouts.box import find_box, given_box
+from wgsindy.readouts.box import CUT, find_box, given_box
 from wgsindy.readouts.evolution import Evolution, moments_after, observed
 from wgsindy.readouts.grid import Grid, shape_of
 from wgsindy.readouts.long_run import ComplexArray, Modes, metastable_sets, modes
 from wgsindy.readouts.named import NamedModel, named_model
 from wgsindy.readouts.passage import Region, committor, level_of, passage_times, point_of
-from wgsindy.readouts.two_grids import Solved, TwoGrids, matched
+from wgsindy.readouts.two_grids import LOOSE_CUT, Solved, TwoGrids, matched
 from wgsindy.readouts.values import (
     Field,
     Forecast,
@@ -95,7 +95,9 @@ class Readouts:
     @cached_property
     def solved(self) -> TwoGrids:
         """The chains behind everything, for whoever wants to compute something else."""
-        return TwoGrids(self.generator, self.grid, self._draws, self._level, self._seed)
+        # A box that was found closed on a fine grid is not given up because a coarse one leaks.
+        cut = LOOSE_CUT if self._box is None else CUT
+        return TwoGrids(self.generator, self.grid, self._draws, self._level, self._seed, cut)
 
     def _points(self, points: ArrayLike) -> FloatArray:
         return self.generator._points(points)

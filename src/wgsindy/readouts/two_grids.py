@@ -50,6 +50,7 @@ class TwoGrids:
     draws: int
     level: float
     seed: int
+    cut: float = CUT  # probability at a side of the box from which on it cuts the law
 
     @cached_property
     def fine(self) -> Solved:
@@ -80,7 +81,7 @@ class TwoGrids:
 
     def refuse_cut(self) -> None:
         """Refuse a box that cuts the stationary law."""
-        opened = open_sides(self.fine.chain, self.generator, CUT)
+        opened = open_sides(self.fine.chain, self.generator, self.cut)
         if opened:
             names = self.generator.names
             where = " and the ".join(side.name(names) for side in opened)

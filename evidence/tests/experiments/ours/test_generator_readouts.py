@@ -35,10 +35,8 @@ def line(system: str, seed: int, result: dict[str, Any]) -> Line:
 def test_a_refusal_counts_as_infinitely_far() -> None:
     told = {"distance": 0.02, "oracle": 0.01, "gap_ratio": 1.1, "current": 0.99}
     refused = {"oracle": 0.01, "refused": "no"}
-    rows = page.summarise(
-        [line("rotational_ou", 1, told), line("rotational_ou", 2, refused)]
-        + [line("maier_stein", 1, refused)]
-    )
+    first = [line("rotational_ou", 1, told), line("rotational_ou", 2, refused)]
+    rows = page.summarise([*first, line("maier_stein", 1, refused)])
     assert [row.refused for row in rows] == [1, 1]
     assert rows[1].distance == float("inf")
     assert rows[0].oracle == 0.01
