@@ -33,8 +33,9 @@ def wgsindy(
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what takes time and is tested elsewhere."""
 
-    def write_page(path: Path, *_: Any, **__: Any) -> None:
+    def write_page(path: Path, *_: Any, **__: Any) -> list[str]:
         path.write_text("a page")
+        return []
 
     monkeypatch.setattr("wgsindy.report.figures.fit_figures.fit_figures", lambda *_: {})
     monkeypatch.setattr("wgsindy.report.write_report", write_page)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wgsindy.files.stream_tables import stream
     from wgsindy.model.change_of_variables import Change
     from wgsindy.model.generator import Generator
+    from wgsindy.report.comparison import compare
     from wgsindy.terms.library import library
     from wgsindy.workflow import fit_file
 
@@ -29,6 +30,7 @@ __all__ = [
     "Generator",
     "Trajectories",
     "WGSINDy",
+    "compare",
     "diagnostics",
     "errors",
     "fit_file",
@@ -45,6 +47,7 @@ _HOMES = {
     "Generator": "wgsindy.model.generator",
     "Trajectories": "wgsindy.data.trajectories",
     "WGSINDy": "wgsindy.estimator",
+    "compare": "wgsindy.report.comparison",
     "fit_file": "wgsindy.workflow",
     "library": "wgsindy.terms.library",
     "read": "wgsindy.files",

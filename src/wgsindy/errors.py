@@ -23,6 +23,10 @@ class RecipeError(WgsindyError):
     """A recipe is unknown or one of its choices is not allowed."""
 
 
+class ReportError(WgsindyError):
+    """A report or a picture could not be drawn; what was fitted is saved."""
+
+
 class ModelFileError(WgsindyError):
     """A model file is not one that this package wrote."""
 

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
@@ -21,6 +21,9 @@ from wgsindy.files import as_dataset
 from wgsindy.passes.engine import Engine, as_engine
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import Library
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Steps = float | Sequence[float] | None
 
@@ -150,6 +153,30 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self)
         write_report(path, self.generator_, self.fit_.data, self.diagnostics_, title=title)
+
+    def plot(self, *, coordinates: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
+        """Draw drift and noise over the density of the data; see :meth:`wgsindy.Generator.plot`."""
+        from wgsindy.report.digest import digest
+
+        check_is_fitted(self)
+        states = digest(self.fit_.data).states
+        return self.generator_.plot(states, coordinates=coordinates, ax=ax)
+
+    def plot_residuals(self, coordinate: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw the standardised residuals of a coordinate beside the normal density."""
+        from wgsindy.report.figures.fit_plots import plot_residuals
+
+        check_is_fitted(self)
+        return plot_residuals(self.generator_, self.fit_.data, self.diagnostics_, coordinate, ax=ax)
+
+    def plot_simulated(
+        self, coordinate: str | None = None, *, what: str = "density", ax: Axes | None = None
+    ) -> Axes:
+        """Draw ``"density"`` or ``"autocorrelation"`` of the data beside simulated ones."""
+        from wgsindy.report.figures.fit_plots import plot_simulated
+
+        check_is_fitted(self)
+        return plot_simulated(self.generator_, self.fit_.data, coordinate, what=what, ax=ax)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Show the equations, the verdict and a picture once there is a fit, as a notebook asks."""

@@ -5,19 +5,20 @@ from __future__ import annotations
 import glob
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wgsindy import recipes
 from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.diagnostics.findings import weak_fields
+from wgsindy.errors import DataError, OutputError, ReportError
 from wgsindy.estimate.fit import Candidates, fit_dataset
 from wgsindy.estimate.result import Fit
-from wgsindy.files.atomic import refuse_occupied, whole_folder
+from wgsindy.files.atomic import refuse_occupied, whole_folder, write_atomically
 from wgsindy.files.columns.times import checked_unit
 from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.read_tables import label_of, open_data
@@ -26,14 +27,19 @@ from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import as_engine
 from wgsindy.terms.origin import origin_notes
 
-MODEL, FITTED_MODEL, REPORT, TABLE = (
+if TYPE_CHECKING:  # the report is loaded when it is drawn
+    from wgsindy.report.digest import Digest
+    from wgsindy.report.record import Record
+
+MODEL, FITTED_MODEL, RECORD, REPORT, TABLE = (
     "model.json",
     "fitted-model.json",
+    "fit.json",
     "report.html",
     "coefficients.csv",
 )
 # Everything that a fit may write: nothing else is ever removed when a result is replaced.
-RESULT_FILES = (MODEL, FITTED_MODEL, REPORT, TABLE, "overview.png", "fields.png")
+RESULT_FILES = (MODEL, FITTED_MODEL, RECORD, REPORT, TABLE, "overview.png", "fields.png")
 
 Stage = Callable[[str], AbstractContextManager[None]]
 
@@ -79,15 +85,19 @@ def fit_file(
     title: str | None = None,
     command: str = "",
     force: bool = False,
+    report: bool = True,
     stage: Stage = _untold,
     **reading: Any,
 ) -> FileFit:
     """Read files, fit, judge, and write model, table, figures and report into a folder.
 
+    What was found is saved before anything is drawn: if drawing fails, the model is there, and
+    :func:`report_again` draws it.
+
     Parameters
     ----------
     data : a path, a glob, a list of paths, ``-`` for standard input; or whatever ``wg.read`` takes
-    out : folder for the results, by default named after the data; all files appear at once
+    out : folder for the results, by default named after the data
     library, recipe, random_state, threads, engine : as in :class:`wgsindy.WGSINDy`
     noise_correction : allow for observation noise
     log : states whose logarithm is fitted; equations are mapped back by Ito's formula
@@ -96,6 +106,7 @@ def fit_file(
     stream : read piece by piece; by default if the files are larger than 256 MB
     title, command : heading of the report, and how to say that it was made
     force : replace an older result in that folder
+    report : whether to draw figures and report
     stage : called with the name of each stage, gives a context around it
     reading : further arguments of :func:`wgsindy.read`: ``states``, ``time``, ``dt`` ...
 
@@ -105,6 +116,8 @@ def fit_file(
         If the folder holds anything else, or an older result and not ``force``.
     DataError, LibraryError, RecipeError, EngineError
         Each with the offending value and a way out.
+    ReportError
+        If the report cannot be drawn; the model is saved.
     """
     folder = Path(out) if out is not None else default_folder(data)
     replaceable = RESULT_FILES if force else ()
@@ -138,9 +151,12 @@ def fit_file(
         diagnostics=diagnostics,
         time_unit=_known_unit(reading.get("unit"), reading.get("time_unit")),
         folder=folder,
-        files=(MODEL, *([FITTED_MODEL] if changes else []), TABLE),
+        files=(),
     )
-    return _written(result, replaceable, title or f"Fit of {label}", command, stage)
+    record = _record(result, title or f"Fit of {label}", command, every, reading)
+    with whole_folder(folder, replaceable) as draft:
+        _save(result, record, draft)
+    return _with_report(result, record, stage) if report else _listed_files(result)
 
 
 def default_folder(data: Any) -> Path:
@@ -220,43 +236,152 @@ def _known_unit(unit: str | None, time_unit: str | None) -> str:
     return checked_unit(unit or time_unit, "unit") or ""
 
 
-def _written(
-    result: FileFit, replaceable: Sequence[str], title: str, command: str, stage: Stage
-) -> FileFit:
-    """Write all files into the folder, at once or not at all, the model first."""
-    with whole_folder(result.folder, replaceable) as draft, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of drawing; those of data and fit are told
-        _write(result, draft, title=title, command=command, stage=stage)
-        files = tuple(name for name in RESULT_FILES if (draft / name).exists())
-    return FileFit(**{**vars(result), "files": files})
+def _record(
+    result: FileFit, title: str, command: str, every: int, reading: Mapping[str, Any]
+) -> Record:
+    """Collect what a report needs beside model and data."""
+    from wgsindy.report.record import Record
+
+    return Record(
+        diagnostics=result.diagnostics,
+        title=title,
+        command=command,
+        notes=tuple(note.sentence for note in result.notes),
+        time_unit=result.time_unit,
+        changes=tuple(change.text for change in result.changes),
+        every=every,
+        reading={
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in reading.items()
+            if isinstance(value, str | int | float | list | tuple)
+        },
+    )
 
 
-def _write(result: FileFit, folder: Path, *, title: str, command: str, stage: Stage) -> None:
-    from wgsindy import report
+def _save(result: FileFit, record: Record, folder: Path) -> None:
+    """Write everything that took a fit to find."""
+    from wgsindy.report.figures.fit_figures import coefficients_csv
+
+    result.generator.save(folder / MODEL)
+    if result.changes:
+        result.fit.generator.save(folder / FITTED_MODEL)
+    write_atomically(folder / TABLE, coefficients_csv(result.generator.coefficients))
+    write_atomically(folder / RECORD, record.text())
+
+
+def _listed_files(result: FileFit) -> FileFit:
+    files = tuple(name for name in RESULT_FILES if (result.folder / name).exists())
+    return replace(result, files=files)
+
+
+def _with_report(result: FileFit, record: Record, stage: Stage) -> FileFit:
+    """Add figures and report to the folder; what the simulations found is a note."""
     from wgsindy.report.digest import digest
+
+    drawn, folder = result.fit.generator, result.folder
+    try:
+        with stage("drawing"):
+            seen = digest(result.fit.data)
+            _draw_figures(drawn, seen, record, folder)
+        with stage("writing the report"):
+            mapped = result.generator if result.changes else None
+            found = _draw_report(folder / REPORT, drawn, seen, record, mapped)
+    except Exception as error:
+        raise ReportError(
+            f"the model is saved in {folder}/, but its report could not be drawn "
+            f"({type(error).__name__}: {error}). Once that is mended, `wgsindy report "
+            f"{folder / MODEL} DATA` draws it without fitting again."
+        ) from error
+    notes = [Note("simulation", 1, sentence) for sentence in found]
+    return _listed_files(replace(result, notes=(*result.notes, *notes)))
+
+
+def _draw_figures(fitted: Generator, seen: Digest, record: Record, folder: Path) -> None:
     from wgsindy.report.figures import fit_figures
     from wgsindy.report.figures.fields import page_style, save_picture
 
-    fitted = result.fit.generator
-    result.generator.save(folder / MODEL)
-    if result.changes:
-        fitted.save(folder / FITTED_MODEL)
-    (folder / TABLE).write_text(fit_figures.coefficients_csv(result.generator.coefficients))
-    with stage("drawing"), page_style():
-        weak, drawn = weak_fields(result.diagnostics.findings), digest(result.fit.data)
-        for name, figure in fit_figures.fit_figures(fitted, drawn, weak).items():
+    weak = weak_fields(record.diagnostics.findings)
+    with page_style(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of drawing; those of data and fit are told
+        for name, figure in fit_figures.fit_figures(fitted, seen, weak).items():
             save_picture(figure, folder / f"{name}.png", dpi=150)
-    notes = [note.sentence for note in result.notes]
-    with stage("writing the report"):
-        report.write_report(
-            folder / REPORT,
+
+
+def _draw_report(
+    path: Path, fitted: Generator, seen: Digest, record: Record, mapped: Generator | None
+) -> list[str]:
+    from wgsindy import report
+
+    changed = [f"Fitted in {', '.join(record.changes)}."] if record.changes else []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return report.write_report(
+            path,
             fitted,
-            drawn,
-            result.diagnostics,
-            title=title,
-            command=command,
-            model_file=FITTED_MODEL if result.changes else MODEL,
-            notes=[*notes, *([f"Fitted in {result.change_text}."] if result.changes else [])],
-            time_unit=result.time_unit,
-            mapped=result.generator if result.changes else None,
+            seen,
+            record.diagnostics,
+            title=record.title,
+            command=record.command,
+            model_file=FITTED_MODEL if mapped else MODEL,
+            notes=[*record.notes, *changed],
+            time_unit=record.time_unit,
+            mapped=mapped,
+        )
+
+
+def report_again(
+    model: str | Path,
+    data: Any,
+    *,
+    out: str | Path | None = None,
+    force: bool = False,
+    stage: Stage = _untold,
+    **reading: Any,
+) -> Path:
+    """Draw the report of a saved fit again, from its data and without fitting.
+
+    Parameters
+    ----------
+    model : ``model.json`` of a result, or its folder
+    data : what was fitted, as in :func:`fit_file`; it is read as it was then
+    out : the page, by default ``report.html`` beside the model
+    force : replace a page that is there
+    stage : called with the name of each stage, gives a context around it
+    reading : arguments of :func:`wgsindy.read` that are now others
+
+    Raises
+    ------
+    ModelFileError
+        If the model or the record of its fit cannot be read.
+    OutputError
+        If the page exists and not ``force``.
+    DataError
+        If these are not the data of the fit.
+    """
+    from wgsindy.report.digest import digest
+    from wgsindy.report.record import Record
+
+    folder = Path(model) if Path(model).is_dir() else Path(model).parent
+    page = Path(out) if out is not None else folder / REPORT
+    if page.exists() and not force:
+        raise OutputError(f"{page} already exists; replace it with --force, or name another.")
+    result = Generator.load(folder / MODEL if folder == Path(model) else model)
+    record = Record.load(folder / RECORD)
+    with stage("reading"):
+        asked = {**record.reading, **{k: v for k, v in reading.items() if v is not None}}
+        measured: Dataset = open_data(data, **asked).data.thinned(record.every)
+        _, changed = _changed(record.changes, measured)
+    fitted = Generator.load(folder / FITTED_MODEL) if record.changes else result
+    _refuse_other_data(changed, record)
+    with stage("writing the report"):
+        _draw_report(page, fitted, digest(changed), record, result if record.changes else None)
+    return page
+
+
+def _refuse_other_data(data: Dataset, record: Record) -> None:
+    expected = record.diagnostics.n_increments
+    if data.n_increments != expected:
+        raise DataError(
+            f"the fit was one of {expected} steps, these data have {data.n_increments}; give the "
+            "data that were fitted, with the options with which they were read."
         )

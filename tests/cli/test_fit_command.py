@@ -19,7 +19,7 @@ from messy import write as write_lines
 
 from wgsindy import Generator, Trajectories, cli, read
 from wgsindy.cli.fit import as_library, column, separated
-from wgsindy.errors import OutlierWarning
+from wgsindy.errors import OutlierWarning, SimulationError
 from wgsindy.files import csv_text, refuse_occupied
 from wgsindy.files.notes import WARNING_OF
 from wgsindy.workflow import RESULT_FILES, default_folder
@@ -43,7 +43,8 @@ def test_a_fit_prints_and_writes_everything(wgsindy: Command, tmp_path: Path) ->
         "mine.csv: 4 trajectories of x, y; 5996 steps, mean step 0.02, observed time 119.9."
     )
     folder = tmp_path / "mine-wgsindy"
-    written = ["model.json", "report.html", "coefficients.csv", "overview.png", "fields.png"]
+    written = ["model.json", "fit.json", "report.html", "coefficients.csv"]
+    written += ["overview.png", "fields.png"]
     assert sorted(item.name for item in folder.iterdir()) == sorted(written)
     model = Generator.load(folder / "model.json")
     for equation in model.equations(errors=True):
@@ -87,7 +88,7 @@ def test_data_far_from_zero_are_told_of_and_written_in_distances(
 def test_other_numbers_of_coordinates_get_curves(
     dimension: int, wgsindy: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wgsindy.report.write_report", lambda *_, **__: None)
+    monkeypatch.setattr("wgsindy.report.write_report", lambda *_, **__: [])
     x = np.cumsum(np.random.default_rng(0).normal(size=(2, 800, dimension)), axis=1)
     Path("walk.csv").write_text(csv_text(Trajectories(list(x), 0.1)))
     assert wgsindy("fit", "walk.csv", "--library", "poly1").code == 0
@@ -263,12 +264,86 @@ def test_an_older_result_survives_a_failure(
     def fail(*_: Any, **__: Any) -> None:
         raise failure
 
-    monkeypatch.setattr("wgsindy.report.write_report", fail)
+    monkeypatch.setattr("wgsindy.report.figures.fit_figures.coefficients_csv", fail)
     assert wgsindy("fit", "mine.csv", "--library", "poly2", "--force").code != 0
     assert wgsindy("fit", "mine.csv", "--library", "poly2", "--out", "new").code != 0
     after = {item.name: item.read_bytes() for item in Path("mine-wgsindy").iterdir()}
     assert after == before
     assert {item.name for item in Path.cwd().iterdir()} == {"mine.csv", "mine-wgsindy"}
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("stuck"), KeyboardInterrupt()])
+def test_the_model_is_saved_before_the_report_is_drawn(
+    failure: BaseException, wgsindy: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("mine.csv").write_text(csv_text(small_data()))
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise failure
+
+    with monkeypatch.context() as broken:
+        broken.setattr("wgsindy.report.write_report", fail)
+        ended = wgsindy("fit", "mine.csv", "--library", "poly1")
+    assert ended.code != 0
+    if isinstance(failure, RuntimeError):
+        assert "the model is saved in mine-wgsindy/, but its report could not be" in ended.sentence
+        assert "RuntimeError: stuck" in ended.sentence
+    assert Generator.load("mine-wgsindy/model.json").names == ("x", "y")
+    assert not Path("mine-wgsindy/report.html").exists()
+    # The sentence says what to do, and that works.
+    assert wgsindy("report", "mine-wgsindy/model.json", "mine.csv").code == 0
+    assert "Fit of mine.csv" in Path("mine-wgsindy/report.html").read_text()
+
+
+def test_a_report_can_be_left_out_and_drawn_later_the_same(wgsindy: Command) -> None:
+    Path("mine.csv").write_text(csv_text(positive_data()))
+    fit = ["fit", "mine.csv", "--library", "poly1", "--log", "x", "--every", "2", "--unit", "s"]
+    fit += ["--time-unit", "s"]
+    ended = wgsindy(*fit, "--no-report")
+    assert ended.code == 0
+    assert "report.html" not in ended.out
+    assert {item.name for item in Path("mine-wgsindy").iterdir()} == {
+        "model.json",
+        "fitted-model.json",
+        "fit.json",
+        "coefficients.csv",
+    }
+    assert wgsindy("report", "mine-wgsindy", "mine.csv").code == 0
+    later = Path("mine-wgsindy/report.html").read_text()
+    assert wgsindy("report", "mine-wgsindy", "mine.csv").code == 1  # it is there
+    assert wgsindy(*fit, "--force").code == 0
+    at_once = Path("mine-wgsindy/report.html").read_text()
+    assert at_once.replace(" --force", "") == later.replace(" --no-report", "")
+    assert "In the original states" in later
+
+
+def test_a_report_of_other_data_is_refused(wgsindy: Command) -> None:
+    Path("mine.csv").write_text(csv_text(small_data()))
+    Path("other.csv").write_text(csv_text(small_data(paths=3)))
+    assert wgsindy("fit", "mine.csv", "--library", "poly1", "--no-report").code == 0
+    ended = wgsindy("report", "mine-wgsindy", "other.csv")
+    assert "the fit was one of 5996 steps, these data have 4497" in ended.sentence
+    Path("mine-wgsindy/fit.json").write_text("{}")
+    assert (
+        "does not say how its fit was made"
+        in wgsindy("report", "mine-wgsindy", "mine.csv").sentence
+    )
+    assert "no model file" in wgsindy("report", "nowhere/model.json", "mine.csv").sentence
+
+
+def test_a_simulation_that_diverges_is_told_and_everything_is_written(
+    wgsindy: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise SimulationError("a trajectory became infinite at step 3 of 9.")
+
+    monkeypatch.setattr("wgsindy.report.page.check_by_simulation", fail)
+    Path("mine.csv").write_text(csv_text(small_data()))
+    ended = wgsindy("fit", "mine.csv", "--library", "poly1")
+    assert (ended.code, ended.err) == (0, "")
+    told = " ".join(ended.out.split())
+    assert "simulation: The equations cannot be simulated from the starts of the data" in told
+    assert "Simulations diverge" in Path("mine-wgsindy/report.html").read_text()
 
 
 def test_what_is_not_a_result_is_never_removed(wgsindy: Command, without_pictures: None) -> None:
@@ -319,8 +394,9 @@ def test_the_report_is_given_unit_and_mapped_equations(
 ) -> None:
     given: dict[str, Any] = {}
 
-    def write_page(path: Path, fitted: Generator, *_: Any, **more: Any) -> None:
+    def write_page(path: Path, fitted: Generator, *_: Any, **more: Any) -> list[str]:
         given.update(more, fitted=fitted)
+        return []
 
     monkeypatch.setattr("wgsindy.report.figures.fit_figures.fit_figures", lambda *_: {})
     monkeypatch.setattr("wgsindy.report.write_report", write_page)

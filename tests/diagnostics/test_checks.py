@@ -16,7 +16,14 @@ from measured import measured
 
 from wgsindy import Generator, Trajectories, WGSINDy
 from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import Diagnostics, Measurements, checks, diagnose, probe_checks
+from wgsindy.diagnostics import (
+    Diagnostics,
+    Measurements,
+    checks,
+    diagnose,
+    probe_checks,
+    sample_checks,
+)
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.verdict import _verdict
 from wgsindy.errors import WgsindyWarning
@@ -105,13 +112,18 @@ def number(pattern: str, sentence: str) -> float:
 
 
 ALL: tuple[Check, ...] = (
-    checks.stalled,
-    checks.interpolated,
-    checks.rounded,
-    checks.observation_noise,
+    sample_checks.stalled,
+    sample_checks.interpolated,
+    sample_checks.rounded,
+    sample_checks.observation_noise,
     checks.degenerate,
     checks.near_singular,
-    checks.boundary,
+    sample_checks.boundary,
+    sample_checks.wall,
+    sample_checks.other_steps,
+    checks.extrapolated,
+    checks.several,
+    checks.long_formula,
     checks.coverage,
     checks.large_step,
     checks.simulated,
@@ -140,7 +152,7 @@ def test_a_fit_without_findings_is_identified() -> None:
 def test_repeats_are_a_stalled_sensor() -> None:
     paths = np.repeat(plain_paths(), np.where(np.arange(1501) % 100 == 50, 4, 1), axis=1)
     est = fitted(trajectories(paths))
-    found = only(checks.stalled, measured(est))
+    found = only(sample_checks.stalled, measured(est))
     repeats = 8 * 15 * 3
     assert found.limitation == Limitation.STALLED
     assert found.handled
@@ -148,7 +160,7 @@ def test_repeats_are_a_stalled_sensor() -> None:
     assert "left out of the fit" in found.sentence
     assert est.diagnostics_.limitation == Limitation.STALLED
     assert est.diagnostics_.verdict == "identified"
-    paper = only(checks.stalled, measured(fitted(trajectories(paths), recipe="paper")))
+    paper = only(sample_checks.stalled, measured(fitted(trajectories(paths), recipe="paper")))
     assert not paper.handled
     assert "left out" not in paper.sentence
 
@@ -157,7 +169,7 @@ def test_a_repeat_in_a_thousand_is_none_for_a_fit_that_keeps_them() -> None:
     seen = measured(fitted(trajectories(plain_paths()), recipe="paper"))
     for repeated, expected in ((12, []), (13, [Limitation.STALLED])):
         summary = replace(seen.summary, repeated=repeated)
-        found = [one.limitation for one in checks.stalled(changed(seen, summary=summary))]
+        found = [one.limitation for one in sample_checks.stalled(changed(seen, summary=summary))]
         assert found == expected, repeated
 
 
@@ -174,7 +186,7 @@ def noisy() -> Trajectories:
 @pytest.mark.parametrize("recipe", ["sharp", "sharp-noise"])
 def test_noise_of_the_observation_is_found_and_followed(recipe: str) -> None:
     est = fitted(noisy(), recipe=recipe)
-    found = only(checks.observation_noise, measured(est))
+    found = only(sample_checks.observation_noise, measured(est))
     assert (found.limitation, found.fields, found.handled) == (Limitation.NOISE, (), True)
     assert "the fit follows with a filter" in found.sentence
     # 12,000 samples know a deviation to better than a percent.
@@ -186,12 +198,14 @@ def test_noise_of_the_observation_is_found_and_followed(recipe: str) -> None:
     assert [one.limitation for one in est.diagnostics_.findings] == [Limitation.NOISE]
     assert est.diagnostics_.verdict == "identified"
     assert np.abs(np.array(est.diagnostics_.residual_variance) - 1).max() < 0.05
-    assert est.diagnostics_.summary.endswith("observation noise, which the fit allows for.")
+    assert est.diagnostics_.summary == (
+        "The generator is identified, with allowance for observation noise."
+    )
 
 
 def test_noise_that_a_fit_does_not_follow_is_found_in_what_it_leaves() -> None:
     est = fitted(noisy(), recipe="sharp-euler")
-    found = only(checks.observation_noise, measured(est))
+    found = only(sample_checks.observation_noise, measured(est))
     assert (found.limitation, found.fields, found.handled) == (Limitation.NOISE, ("a11",), False)
     assert found.sentence.startswith("neighbouring steps of u are anticorrelated")
     # Variance 0.01 a sample: -0.01 / (1 * 0.01 + 2 * 0.01) between neighbours, less what the
@@ -213,7 +227,7 @@ def test_weak_noise_needs_both_size_and_significance() -> None:
     ):
         lagged = correlation * left.pairs * left.variance
         made = replace(left, lagged=lagged, lagged_squares=(lagged / errors) ** 2)
-        assert bool(list(checks.observation_noise(with_residuals(seen, made)))) == expected
+        assert bool(list(sample_checks.observation_noise(with_residuals(seen, made)))) == expected
 
 
 def with_residuals(seen: Measurements, left: Any) -> Measurements:
@@ -277,7 +291,7 @@ def vanishing(mean: float) -> FloatArray:
 
 def test_samples_where_noise_vanishes_are_a_boundary() -> None:
     est = fitted(trajectories(vanishing(0.1)))
-    found = only(checks.boundary, measured(est))
+    found = only(sample_checks.boundary, measured(est))
     assert (found.limitation, found.fields, found.handled) == (Limitation.BOUNDARY, ("b2",), False)
     assert "v has less than a twentieth of its mean noise" in found.sentence
     share = est.diagnostics_.low_noise[1]
@@ -287,12 +301,12 @@ def test_samples_where_noise_vanishes_are_a_boundary() -> None:
 
 
 def test_a_mean_far_from_where_noise_vanishes_is_no_boundary() -> None:
-    assert list(checks.boundary(measured(fitted(trajectories(vanishing(2.0)))))) == []
+    assert list(sample_checks.boundary(measured(fitted(trajectories(vanishing(2.0)))))) == []
 
 
 def test_samples_on_an_edge_are_a_boundary() -> None:
     paths = np.minimum(plain_paths(), [1.0, np.inf])
-    found = only(checks.boundary, measured(fitted(trajectories(paths))))
+    found = only(sample_checks.boundary, measured(fitted(trajectories(paths))))
     assert found.fields == ("b1",)
     share = np.mean(paths[:, :-1, 0] == 1.0)
     assert number(r"([0-9.]+)% sit on its edge", found.sentence) == pytest.approx(
@@ -304,7 +318,7 @@ def test_one_start_for_all_trajectories_is_no_edge() -> None:
     # 25 steps each: 4 % of the samples are at the start, which is the largest state.
     paths = paths_of(pull, ROUND, trajectories=80, steps=25, start=(9.0, 0.0))
     assert np.mean(paths[:, :-1, 0] == 9.0) == 0.04
-    assert list(checks.boundary(measured(fitted(trajectories(paths))))) == []
+    assert list(sample_checks.boundary(measured(fitted(trajectories(paths))))) == []
 
 
 # Coverage.
@@ -423,7 +437,7 @@ def test_a_rival_must_be_preferred_to_count() -> None:
     rival = measured(waves()).rival
     assert rival is not None
     for log_evidence, expected in ((4.1, 1), (3.9, 0)):
-        seen.__dict__["rival"] = rival._replace(log_evidence=log_evidence)
+        seen.__dict__["rivals"] = [rival._replace(log_evidence=log_evidence)]
         assert len(list(checks.missing_terms(seen))) == expected
 
 
@@ -583,7 +597,8 @@ def test_tails_need_both_size_and_significance() -> None:
     left = seen.residuals
     for kurtosis, count, expected in ((1.5, 1e4, True), (0.2, 1e6, False), (1.5, 100.0, False)):
         counts = np.full(2, count)
-        made = replace(left, count=counts, squares=counts, fourths=counts * (3 + kurtosis))
+        fourths = counts * (3 + kurtosis)
+        made = replace(left, count=counts, squares=counts, cubes=0 * counts, fourths=fourths)
         assert bool(list(checks.jumps(with_residuals(seen, made)))) == expected
 
 
@@ -597,6 +612,7 @@ def test_a_sentence_gives_the_number_of_the_coordinate_that_it_names() -> None:
         seen.residuals,
         count=count,
         squares=count,
+        cubes=0 * count,
         fourths=fourths,
         pairs=count,
         lagged=lagged,
@@ -604,7 +620,7 @@ def test_a_sentence_gives_the_number_of_the_coordinate_that_it_names() -> None:
     )
     other = with_residuals(seen, made)
     assert "excess kurtosis 2)" in only(checks.jumps, other).sentence
-    assert "(correlation -0.10)" in only(checks.observation_noise, other).sentence
+    assert "(correlation -0.10)" in only(sample_checks.observation_noise, other).sentence
 
 
 # Disagreement.
@@ -744,12 +760,17 @@ def test_what_is_handled_comes_last_and_noise_before_what_it_causes(
         "interpolated",
         "rounded",
         "observation_noise",
+        "other_steps",
         "near_singular",
         "boundary",
+        "wall",
+        "extrapolated",
         "coverage",
         "large_step",
         "simulated",
         "missing_terms",
+        "several",
+        "long_formula",
         "hidden",
         "jumps",
         "disagreement",
@@ -773,9 +794,7 @@ def test_the_summary_names_verdict_axis_and_fields() -> None:
     )
     assert found.summary == expected
     handled = replace(found, verdict="identified", findings=found.findings[1:])
-    assert handled.summary == (
-        "The generator is identified; what limits it: stalled sensor, which the fit allows for."
-    )
+    assert handled.summary == ("The generator is identified, with allowance for stalled sensor.")
     assert found.reasons == ("s", "s")
 
 
@@ -783,7 +802,7 @@ def test_the_paper_recipe_gives_findings_and_no_verdict() -> None:
     found = fitted(noisy(), recipe="paper").diagnostics_
     assert found.verdict == "not assessed"
     assert found.limitation == Limitation.NOISE
-    assert found.summary.startswith("The generator is not assessed; what limits it: observation")
+    assert found.summary.startswith("The generator was not assessed: this recipe gives no error")
     assert found.drift_signal == ()
     assert found.rival == ""
     handled = fitted(noisy(), recipe="paper-noise").diagnostics_

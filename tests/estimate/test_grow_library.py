@@ -115,7 +115,7 @@ def always(name: str, *terms: str) -> Any:
             *fit.generator.basis.terms,
             *(term.replace("N", str(len(fit.generator.basis))) for term in terms),
         ]
-        return [RivalLibrary(name, library(grown), 9.0, {}, False)]
+        return [RivalLibrary(name, library(grown), 9.0, {}, {}, False)]
 
     return alternatives
 
@@ -132,7 +132,7 @@ def test_growth_goes_on_as_long_as_the_data_ask_for_more(monkeypatch: pytest.Mon
     def alternatives(fit: Fit) -> list[RivalLibrary]:
         degree = int(fit.generator.basis.degrees.max())
         nats = 9.0 if degree < 5 else 0.0
-        return [RivalLibrary("a degree", library(f"poly{degree + 1}"), nats, {}, True)]
+        return [RivalLibrary("a degree", library(f"poly{degree + 1}"), nats, {}, {}, True)]
 
     monkeypatch.setattr("wgsindy.estimate.fit.rival_libraries", alternatives)
     assert grow_library(linear(0, 1, steps=2000)).name == "poly5"
@@ -152,7 +152,7 @@ def test_a_library_must_be_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_rival_that_is_not_preferred_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def alternatives(fit: Fit) -> list[RivalLibrary]:
-        return [RivalLibrary("odd", library("poly3"), 3.9, {}, True)]
+        return [RivalLibrary("odd", library("poly3"), 3.9, {}, {}, True)]
 
     monkeypatch.setattr("wgsindy.estimate.fit.rival_libraries", alternatives)
     assert grow_library(linear(0)).name == "poly2"

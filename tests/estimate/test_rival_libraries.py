@@ -271,7 +271,7 @@ def test_a_term_that_does_not_exist_at_a_state_is_skipped(monkeypatch: pytest.Mo
 
 def alternative(name: str, log_evidence: float) -> RivalLibrary:
     return RivalLibrary(
-        name, library("poly1"), log_evidence, {}, name.startswith("every term up to degree")
+        name, library("poly1"), log_evidence, {}, {}, name.startswith("every term up to degree")
     )
 
 
@@ -290,8 +290,8 @@ def test_a_degree_is_preferred_unless_sines_are_clearly_better(
 ) -> None:
     found = fitted(linear(1))
 
-    def preference(self: Comparison, larger: Any) -> tuple[float, dict[str, tuple[str, ...]]]:
-        return (sines if "sin(x)" in larger.terms else degree), {}
+    def preference(self: Comparison, larger: Any) -> tuple[float, dict[str, Any], dict[str, Any]]:
+        return (sines if "sin(x)" in larger.terms else degree), {}, {}
 
     monkeypatch.setattr(Comparison, "_preference", preference)
     compared = rival_libraries(found.fit)

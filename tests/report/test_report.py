@@ -25,6 +25,7 @@ from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
 from wgsindy.estimate.result import Fit
 from wgsindy.model.change_of_variables import Change
 from wgsindy.model.display.mathml import equations, term_formula
+from wgsindy.model.display.numbers import rounded
 from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import PAPER
 from wgsindy.report import render_report, write_report
@@ -41,7 +42,7 @@ from wgsindy.report.facts_table import measured
 from wgsindy.report.field_data import planes
 from wgsindy.report.figures.fit_figures import fit_figures
 from wgsindy.report.page import as_json, package_text, unwritten
-from wgsindy.report.page_text import NEXT, Origin, fit_facts
+from wgsindy.report.page_text import DIVERGING, NEXT, Origin, fit_facts, unbroken
 from wgsindy.report.pictures.coverage import relative_errors
 from wgsindy.report.pictures.flow import arrow_outlines, ellipse_outlines
 from wgsindy.terms.library import library
@@ -234,11 +235,25 @@ def test_the_summary_and_every_finding_with_its_advice_are_on_the_page() -> None
     cards = findings_of(text)
     assert len(cards) == len(fitted.diagnostics_.findings) == 2
     for card, finding in zip(cards, fitted.diagnostics_.findings, strict=True):
+        card = in_words(card)
         assert finding.limitation[1:] in card
         assert finding.sentence[1:] in card
         assert finding.advice in card
         assert [f"<mi>b</mi><mn>{name[1:]}</mn>" in card for name in finding.fields] == [True]
         assert "the fit allows for it" not in card
+
+
+def in_words(text: str) -> str:
+    """A page without the marks that keep its numbers on one line."""
+    return re.sub(r'<span class="whole">(.*?)</span>', r"\1", text)
+
+
+def test_numbers_are_kept_on_one_line_and_text_stays_text() -> None:
+    for number in ("0.5", "\N{MINUS SIGN}1.2e\N{MINUS SIGN}05", "95 %", "1.20 ± 0.03", "16000"):
+        marked = str(unbroken(f"so {number} it <is>"))
+        assert marked == f'so <span class="whole">{number}</span> it &lt;is&gt;'
+    assert in_words(str(unbroken("from 1 to 2."))) == "from 1 to 2."
+    assert str(unbroken("of b1 and x2y")) == "of b1 and x2y"  # names
 
 
 def findings_of(text: str) -> list[str]:
@@ -308,7 +323,7 @@ def test_the_table_of_checks_holds_every_fact(
     for fact, values in found.items():
         expected = getattr(diagnostics, fact)
         assert values == ([*expected] if isinstance(expected, tuple) else [expected]), fact
-    assert f"{diagnostics.rival}: " in demo_text
+    assert f"{diagnostics.rival}: " in in_words(demo_text)
 
 
 # Of each fact a value just inside of what is normal, one just outside, and how the page names it.
@@ -401,12 +416,16 @@ def test_figures_of_a_fit_mark_what_is_not_identified(
 
     plain = fit_figures(demo[0].generator_, demo[1])
     weak = fit_figures(demo[0].generator_, demo[1], {"b2"})
+    found = {c.target: c.value for c in demo[0].generator_.coefficients if c.term == "1"}
     assert titles(plain["overview"]) == []
     assert titles(weak["overview"]) == ["not identified: $b_{2}$"]
     assert titles(weak["fields"])[:3] == ["$b_{1}$", "$b_{2}$ (not identified)", "$a_{11}$"]
     assert "not identified" not in " ".join(titles(plain["fields"]))
     maps = [axes.collections[0].get_cmap().name for axes in weak["fields"].axes if axes.collections]
-    assert maps[:5] == ["viridis", "Greys", "viridis", "viridis", "viridis"]
+    # Those that vary, each with its bar; the tensor is constant, and written as numbers.
+    assert maps[:2] == ["viridis", "Greys"]
+    numbers = [text.get_text() for axes in weak["fields"].axes for text in axes.texts]
+    assert numbers == [rounded(c, 4) for c in (found["a11"], 0.0, found["a22"])]
     curves = fit_figures(line[0].generator_, line[1], {"b1"})["fields"]
     assert titles(curves) == ["$b_{1}$ (not identified)", "$a_{11}$"]
     assert [axes.lines[0].get_color() for axes in curves.axes] == ["0.5", "C0"]
@@ -421,7 +440,7 @@ def test_errors_larger_than_the_drift_are_cut_with_a_note() -> None:
     np.testing.assert_allclose(np.ravel(image["z"]), np.minimum(true, 100), rtol=1e-3)
     assert image["zmax"] == 100
     assert np.ravel(image["text"])[int(np.argmax(true))] == "more than 100 %"
-    assert "end at 100 %" in text
+    assert "end at 100 %" in in_words(text)
 
 
 def corners(image: dict[str, Any]) -> FloatArray:
@@ -461,9 +480,9 @@ def test_times_carry_their_unit(line: tuple[WGSINDy, Trajectories], demo_text: s
     specs = Page(text).specs()
     assert specs["simulated-trajectory-0"]["layout"]["xaxis"]["title"]["text"] == "time (years)"
     assert specs["simulated-memory-0"]["layout"]["xaxis"]["title"]["text"] == "time apart (years)"
-    assert '<th scope="row">Time step</th><td>0.01 years</td>' in text
-    assert '<th scope="row">Observed time</th><td>64 years</td>' in text
-    plain = rendered(line)
+    assert '<th scope="row">Time step</th><td>0.01 years</td>' in in_words(text)
+    assert '<th scope="row">Observed time</th><td>64 years</td>' in in_words(text)
+    plain = in_words(rendered(line))
     assert "years" not in plain
     assert '<th scope="row">Time step</th><td>0.01</td>' in plain
     assert "units of time. Pale ones" in demo_text
@@ -494,11 +513,12 @@ def test_text_of_the_caller_never_becomes_markup(
     # One list of notes more, nothing else; the text itself is there, in words.
     for tag in set(tags) | {"script", "b"}:
         expected = sum(found == tag for found, _ in Page(plain).elements)
-        notes = {"ul": 1, "li": 1, "h3": 1, "pre": 0}.get(tag, 0)
+        numbers = 3  # of the note, each in a span of its own
+        notes = {"ul": 1, "li": 1, "h3": 1, "pre": 0, "span": numbers}.get(tag, 0)
         assert tags.count(tag) == expected + notes, tag
     assert "<b onclick" not in text
     assert "alert(&#39;&amp;1&#39;)" in text
-    assert "{{ 7 * 7 }}" in text
+    assert "{{ 7 * 7 }}" in in_words(text)
 
 
 def test_text_in_data_cannot_end_its_element() -> None:
@@ -556,13 +576,13 @@ def test_the_model_in_the_page_is_the_model(
 def test_every_dimension_has_its_pictures(
     demo_text: str, line: tuple[WGSINDy, Trajectories], space: tuple[WGSINDy, Trajectories]
 ) -> None:
-    drawn = {
-        d: set(Page(text).specs())
-        for d, text in enumerate([rendered(line), demo_text, rendered(space)], 1)
-    }
+    texts = dict(enumerate([rendered(line), demo_text, rendered(space)], 1))
+    drawn = {d: set(Page(text).specs()) for d, text in texts.items()}
+    constants = {d: text.count("<tr data-constant=") for d, text in texts.items()}
     for d, names in drawn.items():
         fields = {name for name in names if name.startswith("field-")}
-        assert len(fields) == d + d * (d + 1) // 2
+        assert len(fields) + constants[d] == d + d * (d + 1) // 2
+        assert constants[d] > 0
         for p in range(d):
             for kind in ("histogram", "memory", "mean", "size"):
                 assert f"residual-{kind}-{p}" in names
@@ -606,7 +626,7 @@ def test_pictures_are_valid_and_have_a_place_and_words(demo_text: str) -> None:
     specs = page.specs()
     assert set(places) == set(specs)
     for name, spec in specs.items():
-        assert set(spec) == {"data", "layout", "aspect"}
+        assert set(spec) == {"data", "layout", "aspect", "columns"}
         assert set(spec["layout"]) == {"xaxis", "yaxis"}
         for axis in spec["layout"].values():
             assert set(axis) <= {"title", "range"}
@@ -641,7 +661,7 @@ def test_images_show_the_fields(demo: tuple[WGSINDy, Trajectories], demo_text: s
 
 def test_every_field_has_a_scale_of_its_own() -> None:
     x, y = sympy.symbols("x y")
-    truth = Generator.from_sympy(("x", "y"), [1000 * x, y], [[1e6, 0], [0, 1 + y**2]])
+    truth = Generator.from_sympy(("x", "y"), [1000 * x, y], [[1e6 + y, 0], [0, 1 + y**2]])
     rng = np.random.default_rng(0)
     data = Trajectories([rng.normal(size=(200, 2)).cumsum(axis=0)], dt=0.01)
     specs = Page(render_report(truth, data, examined(truth, data), ORIGIN)).specs()
@@ -653,11 +673,24 @@ def test_every_field_has_a_scale_of_its_own() -> None:
     values = np.array(specs["field-a22"]["data"][0]["z"])
     assert ranges["field-a22"][1] <= values.max() * 1.0001
     assert ranges["field-a22"][1] > values.max() / 4
-    # A constant is in the middle of its range; a covariance of zero is measured by the variances.
-    assert ranges["field-a11"] == (0.75e6, 1.25e6)
-    low, high = ranges["field-a12"]
-    assert low == -high
-    assert high == pytest.approx(np.sqrt(1e6 * ranges["field-a22"][1]) / 4, rel=1e-6)
+    # Nearly a constant: in the middle of its range.
+    assert ranges["field-a11"] == pytest.approx((0.75e6, 1.25e6), rel=1e-4)
+
+
+def test_a_constant_field_is_a_number_and_not_a_picture() -> None:
+    x, y = sympy.symbols("x y")
+    truth = Generator.from_sympy(("x", "y"), [-x, 3], [[0.25, 0], [0, 1 + y**2]])
+    data = Trajectories([np.random.default_rng(0).normal(size=(200, 2)).cumsum(axis=0)], dt=0.01)
+    text = render_report(truth, data, examined(truth, data), ORIGIN)
+    assert {name for name in Page(text).specs() if name.startswith("field-")} == {
+        "field-b1",
+        "field-a22",
+    }
+    rows = dict(re.findall(r'<tr data-constant="(\w+)">.*?<td class="number">(.*?)</td>', text))
+    assert set(rows) == {"b2", "a11", "a12"}
+    assert "3.000" in rows["b2"]
+    assert "0.2500" in rows["a11"]
+    assert rows["a12"] == "0"
 
 
 def test_curves_show_the_fields(line: tuple[WGSINDy, Trajectories]) -> None:
@@ -888,9 +921,23 @@ def test_equations_that_explode_are_a_sentence_on_the_page(
     x = sympy.Symbol("x")
     wild = Generator.from_sympy(("x",), [50 * x**3], [[1.0]])
     text = render_report(wild, line[1], line[0].diagnostics_, ORIGIN)
-    assert "could not be simulated" in text
-    assert "A trajectory became infinite at step" in text
+    (card,) = re.findall(r'<li class="finding" id="diverges">.*?</li>', text, re.DOTALL)
+    assert "Simulations diverge" in card
+    assert "a trajectory became infinite at step" in in_words(card)
+    assert DIVERGING in card
+    assert 'id="diverges"' not in rendered(line)
     assert not any(name.startswith("simulated") for name in Page(text).specs())
+
+
+def test_what_a_path_would_do_after_its_end_is_not_asked() -> None:
+    x = sympy.Symbol("x")
+    wild = Generator.from_sympy(("x",), [3 * x**3], [[1e-6]])
+    short, long = np.full((4, 1), 1.5), np.zeros((400, 1))  # from 1.5 it explodes in 0.07
+    data = Trajectories([short, long], dt=0.01)
+    check = check_by_simulation(wild, data, random_state=0)
+    assert [len(path) for path in check.simulated[0]] == [4, 400]
+    with pytest.raises(SimulationError):  # it would, had the data gone on
+        check_by_simulation(wild, Trajectories([np.full((40, 1), 1.5), long], 0.01), random_state=0)
 
 
 def test_paths_that_run_away_are_told_before_numbers_overflow() -> None:

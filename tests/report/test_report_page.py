@@ -5,16 +5,21 @@ Needs Debian's chromium (``apt-get install chromium``) or any other, and playwri
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 import shutil
+import subprocess
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import sympy
 
-from wgsindy import Trajectories, WGSINDy, zoo
+from wgsindy import Generator, Trajectories, WGSINDy, zoo
 from wgsindy.report import write_report
 from wgsindy.zoo.demo import demo_data
 
@@ -286,16 +291,34 @@ def test_the_table_of_checks_is_read_without_scrolling(
 
 
 def test_a_formula_wider_than_a_phone_scrolls_by_itself(browser: Browser, tmp_path: Path) -> None:
-    system = zoo.get("mueller_brown_spanned")
-    data = system.simulate(0, trajectories=8, steps=200)
+    x, y = sympy.symbols("x y")
+    wide = sympy.sin(
+        1.234567 * x + 2.345678 * y + 3.456789 * x**2 + 4.56789 * y**2 + 5.6789 * x * y
+    )
+    generator = Generator.from_sympy(("x", "y"), [-x, wide], [[1, 0], [0, 1]])
+    data = zoo.get("rotational_ou").simulate(0, trajectories=8, steps=200)
     diagnostics = WGSINDy("poly1", "paper").fit(data).diagnostics_
-    write_report(tmp_path / "report.html", system.generator, data, diagnostics)
+    write_report(tmp_path / "report.html", generator, data, diagnostics)
     with Visit(browser, tmp_path / "report.html", viewport=PHONE, is_mobile=True) as visit:
         assert visit.widths() == (PHONE["width"], PHONE["width"])
         inside = (
             "[...document.querySelectorAll('.right')].some((e) => e.scrollWidth > e.clientWidth)"
         )
         assert visit.page.evaluate(inside)
+
+
+def test_a_term_wider_than_a_page_wraps(browser: Browser, tmp_path: Path) -> None:
+    system = zoo.get("mueller_brown")  # its drift is one term of 600 letters
+    data = system.simulate(0, trajectories=8, steps=200)
+    diagnostics = WGSINDy("poly1", "paper").fit(data).diagnostics_
+    write_report(tmp_path / "report.html", system.generator, data, diagnostics)
+    for size in (DESKTOP, PHONE):
+        with Visit(browser, tmp_path / "report.html", viewport=size) as visit:
+            beyond = (
+                "[...document.querySelectorAll('.right')].map((e) => e.scrollWidth > e.clientWidth)"
+            )
+            assert visit.page.evaluate(beyond) == [False] * 5
+            assert visit.widths() == (size["width"], size["width"])
 
 
 def test_pictures_follow_the_width_of_the_window(
@@ -380,3 +403,151 @@ def test_a_browser_that_cannot_draw_says_so(browser: Browser, reports: dict[int,
     page.wait_for_selector("html[data-drawn='no']", timeout=PATIENCE)
     assert page.locator("#trouble").is_visible()
     context.close()
+
+
+def test_the_first_print_needs_no_script(
+    browser: Browser, reports: dict[int, Path], tmp_path: Path
+) -> None:
+    """Printed right after loading by a browser that tells no script of it, from a dark phone."""
+    options: dict[str, Any] = {"viewport": PHONE, "color_scheme": "dark"}
+    context = browser.new_context(**options)
+    context.add_init_script(
+        """const own = window.addEventListener;
+        window.addEventListener = (kind, ...more) =>
+          kind === "beforeprint" ? undefined : own.call(window, kind, ...more);"""
+    )
+    page = context.new_page()
+    page.goto(reports[2].as_uri())
+    page.pdf(prefer_css_page_size=True)  # the first; nothing was waited for
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 680, "height": 900})
+    seen = page.evaluate(
+        """() => [...document.querySelectorAll(".picture svg")].map((svg) => {
+          const box = svg.getBoundingClientRect();
+          const marks = [...svg.querySelectorAll(".marks path")];
+          return {
+            fits: box.width > 100 && box.width <= svg.parentElement.clientWidth + 1,
+            drawn: marks.some((mark) => mark.getBoundingClientRect().width > 5),
+            ink: getComputedStyle(svg.querySelector("text")).fill,
+            images: svg.querySelectorAll("image").length, // decoded later: not in a first print
+          };
+        })"""
+    )
+    assert len(seen) == page.locator(".picture").count() > 8
+    for picture in seen:
+        assert picture == {"fits": True, "drawn": True, "ink": "rgb(29, 35, 48)", "images": 0}
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    context.close()
+
+
+def painted(pdf: bytes) -> int:
+    """Paths that the pages of a PDF file paint."""
+    count = 0
+    for stream in re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL):
+        try:
+            content = zlib.decompress(stream)
+        except zlib.error:
+            continue  # a font, or an image
+        count += len(re.findall(rb"(?m)^(?:f\*?|S|B)\s*$", content))
+    return count
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_printed_by_a_command_right_after_loading_all_pictures_are_there(
+    reports: dict[int, Path], dimension: int, tmp_path: Path
+) -> None:
+    if not CHROMIUM:
+        pytest.skip("there is no chromium on this machine; apt-get install chromium")
+    whole = reports[dimension].read_text()
+    silent = tmp_path / "silent.html"  # the same page, on which nothing is ever drawn
+    silent.write_text(whole.replace("start();", ";"))
+    counts = {}
+    for name, page in {"whole": reports[dimension], "silent": silent}.items():
+        pdf = tmp_path / f"{name}.pdf"
+        quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+        profile = f"--user-data-dir={tmp_path / name}"
+        command = [CHROMIUM, *quiet, profile, f"--print-to-pdf={pdf}", page.as_uri()]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+        counts[name] = painted(pdf.read_bytes())
+    pictures = whole.count('class="picture"')
+    # Each has a grid, ticks and marks: ten paths at the least.
+    assert counts["whole"] - counts["silent"] > 10 * pictures
+
+
+def test_the_data_of_a_picture_can_be_saved(browser: Browser, reports: dict[int, Path]) -> None:
+    with Visit(browser, reports[2]) as visit:
+        page = visit.page
+        specs = json.loads(page.locator("#pictures").text_content() or "")
+        tables = {}
+        assert page.locator("[data-saves]").count() == len(specs)
+        kinds = ("arrows-0-1", "ellipses-0-1", "field-b2", "coverage-0-1", "drift-error-0-1")
+        for name in (*kinds, "residual-memory-0", "residual-mean-0", "simulated-density-0"):
+            # One after the other: a browser refuses many at once.
+            page.wait_for_timeout(300)
+            with page.expect_download() as started:
+                page.click(f"[data-saves='{name}']")
+            assert started.value.suggested_filename == f"{name}.csv"
+            tables[name] = list(csv.reader(started.value.path().read_text().splitlines()))
+            width = max(map(len, tables[name]))
+            assert len(tables[name][0]) == width, name  # every column has a name
+            assert len(tables[name]) > 10, name
+        assert visit.complaints == []
+    image, table = specs["field-b2"]["data"][0], tables["field-b2"]
+    assert table[0] == ["series", "x", "y", "b2", "half width of the 95 % band"]
+    np.testing.assert_array_equal(
+        [float(row[3]) for row in table[1:]], [z for row in image["z"] for z in row]
+    )
+    assert {row[0] for row in tables["simulated-density-0"][1:]} == {
+        "simulated, upper",
+        "simulated, lower",
+        "observed",
+    }
+
+
+def test_equations_are_copied_as_latex_text_and_python(
+    browser: Browser, reports: dict[int, Path]
+) -> None:
+    allowed = {"permissions": ["clipboard-read", "clipboard-write"]}
+    with Visit(browser, reports[2], **allowed) as visit:
+        page = visit.page
+        for kind, sign in (
+            ("LaTeX", "\\begin{aligned}"),
+            ("text", "b1 = "),
+            ("Python", "def drift"),
+        ):
+            page.click(f"#equations button:text-is('{kind}')")
+            page.wait_for_function(
+                "(kind) => document.querySelector('.copies [role=status]').textContent"
+                " === `${kind} copied`",
+                arg=kind,
+            )
+            copied = page.evaluate("navigator.clipboard.readText()")
+            assert sign in copied
+            assert copied == page.locator(f"#equations-{kind}").text_content()
+
+
+def test_a_table_that_is_wider_than_a_phone_says_so(
+    browser: Browser, reports: dict[int, Path]
+) -> None:
+    said = """() => [...document.querySelectorAll(".scroll")].map((region) => [
+      region.scrollWidth > region.clientWidth + 1,
+      getComputedStyle(region, "::before").content.includes("scroll sideways")])"""
+    with Visit(browser, reports[2], viewport={"width": 390, "height": 800}) as visit:
+        found = visit.page.evaluate(said)
+        assert any(wide for wide, _ in found)
+        assert all(wide == told for wide, told in found)
+    with Visit(browser, reports[2]) as visit:
+        assert not any(told for _, told in visit.page.evaluate(said))
+
+
+def test_no_number_is_broken_across_lines(browser: Browser, reports: dict[int, Path]) -> None:
+    broken = """() => [...document.querySelectorAll(".whole, td.number data")]
+      .filter((number) => number.offsetParent && number.getClientRects().length > 1)
+      .map((number) => number.textContent)"""
+    for size in (DESKTOP, {"width": 390, "height": 800}, NARROWEST):
+        with Visit(browser, reports[3], viewport=size) as visit:
+            assert visit.page.evaluate(broken) == []
+    with Visit(browser, reports[3], viewport=NARROWEST) as visit:
+        style = "* { white-space: normal !important; overflow-wrap: anywhere !important; }"
+        visit.page.add_style_tag(content=style + " .whole { display: inline; } td { width: 2em; }")
+        assert visit.page.evaluate(broken) != []  # it would be seen

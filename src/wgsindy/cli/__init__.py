@@ -10,11 +10,13 @@ import typer
 from rich.table import Table
 
 from wgsindy import __version__
+from wgsindy.cli.compare import compare
 from wgsindy.cli.console import complain, console, say
 from wgsindy.cli.demo import demo
 from wgsindy.cli.fit import fit
 from wgsindy.cli.plugins import add_commands
 from wgsindy.cli.readout import readout
+from wgsindy.cli.report import report
 from wgsindy.cli.simulate import simulate
 from wgsindy.errors import WgsindyError
 
@@ -29,6 +31,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(fit)
+app.command()(report)
+app.command()(compare)
 app.command()(simulate)
 app.command()(readout)
 app.command()(demo)

@@ -143,6 +143,9 @@ def fit(
         Path | None, _option(FIT, "--out", "FOLDER", "For results; default DATA-wgsindy.")
     ] = None,
     title: Annotated[Text, _option(FIT, "--title", "TEXT", "Heading of the report.")] = None,
+    no_report: Annotated[
+        bool, _option(FIT, "--no-report", None, "Leave out figures and report.")
+    ] = False,
     force: Annotated[bool, _option(FIT, "--force", None, "Replace an older result.")] = False,
     quiet: Annotated[bool, _option(FIT, "--quiet", None, "Print errors only.")] = False,
     machine: Annotated[bool, _option(FIT, "--json", None, "Print one JSON object.")] = False,
@@ -172,6 +175,7 @@ def fit(
             title=title,
             command=shlex.join(["wgsindy", *sys.argv[1:]]),
             force=force,
+            report=not no_report,
             stage=partial(passes, shown=shown),
             states=columns(states),
             time=column(time),

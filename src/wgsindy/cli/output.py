@@ -33,7 +33,8 @@ def tell(result: FileFit) -> None:
     say("")
     written = ", ".join(name for name in result.files if name != REPORT)
     say_unbroken(f"Wrote {written} to {result.folder}/")
-    say_unbroken(f"Open {result.folder / REPORT} in a browser.")
+    if REPORT in result.files:
+        say_unbroken(f"Open {result.folder / REPORT} in a browser.")
 
 
 def _tell_equations(generator: Generator, how: str) -> None:

@@ -8,10 +8,11 @@ both were settled on seeds 100-129 of the zoo and are reported on others, by the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray
+from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import (
@@ -27,23 +28,35 @@ from wgsindy.diagnostics.probe_checks import (
     misfit,
 )
 from wgsindy.diagnostics.residuals import BLOCKS
+from wgsindy.diagnostics.sample_checks import (
+    boundary,
+    interpolated,
+    observation_noise,
+    other_steps,
+    rounded,
+    stalled,
+    wall,
+)
 from wgsindy.model.linear_form import field_names
 
-NOISE_CORRELATION = -0.02  # of neighbouring residuals; noise adds twice that share to the tensor
-SURE_NOISE = 2.0  # standard errors at which the noise of a coordinate is named
 CHAIN_EVIDENCE = 10.0  # log-evidence for an unlikely thing: measured data are no Euler steps
 SMOOTHED = 0.15  # correlation of neighbours: that of a mean of two samples is 1/4 or more
 MEMORY = 0.1  # excess variance of sums over many steps
-REPEATED = 1e-3  # share of samples
 ELSEWHERE = 1.75  # standard deviations between the mean states of two halves
-LOW_NOISE_SHARE = 0.15  # of samples where a coordinate has almost no noise
-AT_EDGE = 0.02  # share of samples that sit on the smallest or the largest state exactly
 TYPICAL = 0.5  # share of samples that makes a property one of the data
 TAILS = 0.25  # excess kurtosis beyond what a simulation of the fitted process has
+LEANING = 0.15  # skewness beyond that
 WRONG_VARIANCE = 0.2  # of residuals, relative
 EXPLODED = 0.5  # sum of squared residuals over the sum of what the tensor says
+# Error of the drift over its size with every term of the library, beyond the data; how much more
+# that is than at the data; and what bands may claim before they say so themselves.
+GUESSED, LESS_KNOWN, CLAIMED = 1.0, 2.5, 0.5
+MANY_TERMS = 15  # of one formula
+# Log-evidence: how far behind another choice of the same terms may be, and how far ahead terms of
+# another kind must be, to be called an equal of the written formula.
+EQUAL, BETTER = 1.0, 2.0
 CLIPPED = 0.05  # share of samples at which the tensor had to be clipped
-LARGE_ERROR = 0.5  # expected error of a drift component over its size
+LARGE_ERROR = 0.35  # expected error of a drift component over its size
 
 
 def findings(seen: Measurements) -> tuple[Finding, ...]:
@@ -57,9 +70,12 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
         interpolated,
         rounded,
         observation_noise,
+        other_steps,
         degenerate,
         near_singular,
         boundary,
+        wall,
+        extrapolated,
         coverage,
         large_step,
         simulated,
@@ -67,6 +83,8 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
         deterministic,
         missing_terms,
         misfit,
+        several,
+        long_formula,
         hidden,
         delayed,
         jumps,
@@ -77,99 +95,6 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
     )
     found = [finding for check in checks for finding in check(seen)]
     return tuple(sorted(found, key=lambda finding: finding.handled))
-
-
-def stalled(seen: Measurements) -> Iterator[Finding]:
-    """Samples that repeat longer than chance explains: a sensor that hangs, or padding."""
-    number = seen.summary.stalled if seen.fit.likelihood is not None else seen.summary.repeated
-    share = number / (seen.data.n_increments + seen.summary.stalled)
-    dropped = seen.summary.stalled > 0
-    if dropped or share > REPEATED:
-        yield Finding(
-            Limitation.STALLED,
-            (),
-            f"{number} samples ({share:.1%}) repeat the one before them exactly"
-            + ("; they are left out of the fit." if dropped else "."),
-            "Look for a sensor that hangs, for padding, or for a state stuck at a limit.",
-            handled=dropped,
-        )
-
-
-def interpolated(seen: Measurements) -> Iterator[Finding]:
-    """Samples on straight lines between others."""
-    if seen.summary.straight:
-        yield Finding(
-            Limitation.INTERPOLATED,
-            (),
-            f"{seen.summary.straight} samples lie on straight lines between others; they are left "
-            "out of the fit.",
-            "Give the samples as they were measured, with gaps where there are none.",
-            handled=True,
-        )
-
-
-def rounded(seen: Measurements) -> Iterator[Finding]:
-    """Steps that are finer than the digits."""
-    if seen.summary.every > 1:
-        yield Finding(
-            Limitation.ROUNDED,
-            (),
-            f"the steps are finer than the digits of the samples: one sample in "
-            f"{seen.summary.every} is fitted.",
-            "Write more digits.",
-            handled=True,
-        )
-
-
-def observation_noise(seen: Measurements) -> Iterator[Finding]:
-    """Noise of the sensor that the fit filters, and neighbouring residuals that still show it."""
-    left, estimate = seen.residuals, seen.fit.likelihood
-    filtered = seen.observation_noise > 0
-    if estimate is not None and filtered.any():
-        yield Finding(
-            Limitation.NOISE,
-            (),
-            f"the samples have observation noise ({_noise_sizes(seen, filtered)}), which the fit "
-            "follows with a filter.",
-            "Compare with what is known of the sensor and of the digits that were written.",
-            handled=True,
-        )
-    noisy = (left.lag_one < NOISE_CORRELATION) & (left.lag_one_errors < -STANDARD_ERRORS)
-    if noisy.any():
-        worst = float(left.lag_one[noisy].min())
-        corrected = estimate is None and seen.fit.recipe.noise_correction is True
-        followed = estimate is not None and seen.fit.recipe.noise_correction is not False
-        cause = "the observation adds noise of its own, which inflates the tensor"
-        if followed:
-            cause = "the noise of the samples is not the same everywhere, or not normal"
-        elif corrected:
-            cause += ", and the fit subtracts it"
-        advice = "keep every few samples only (--every 5)"
-        if not followed:
-            advice = f"fit with recipe='sharp', which follows such noise, or {advice}"
-        yield Finding(
-            Limitation.NOISE,
-            seen.variances(noisy),
-            f"neighbouring steps of {seen.named(noisy)} are anticorrelated (correlation "
-            f"{worst:.2f}): {cause}.",
-            f"{advice[0].upper()}{advice[1:]}, and compare both fits.",
-            handled=corrected,
-        )
-
-
-def _noise_sizes(seen: Measurements, chosen: BoolArray) -> str:
-    """Write standard deviations of the noise, with their errors where they are estimated."""
-    estimate = seen.fit.likelihood
-    assert estimate is not None
-    sizes = []
-    # If one coordinate has noise, the filter allows all of them to have some.
-    sure = chosen & (seen.observation_noise > SURE_NOISE * estimate.noise_error)
-    for p in np.flatnonzero(sure if sure.any() else chosen).tolist():
-        deviation = float(np.sqrt(seen.observation_noise[p]))
-        error = float(estimate.noise_error[p]) / (2 * deviation)
-        how_sure = f" +- {error:.1g}" if error else ", that of rounding,"
-        sizes.append(f"standard deviation {deviation:.3g}{how_sure} in {seen.data.names[p]}")
-    return ", ".join(sizes)
 
 
 def degenerate(seen: Measurements) -> Iterator[Finding]:
@@ -199,27 +124,6 @@ def near_singular(seen: Measurements) -> Iterator[Finding]:
             "Small errors of the tensor become large in its inverse. Fit that combination as a "
             "coordinate of its own.",
             handled=seen.fit.likelihood is not None and not copies,
-        )
-
-
-def boundary(seen: Measurements) -> Iterator[Finding]:
-    """Samples that crowd where the noise vanishes, or sit on an edge."""
-    left = seen.residuals
-    low = left.low_noise / max(left.samples, 1)
-    # Every trajectory may start at the same state.
-    edge = np.maximum(left.at_edge.max(axis=0) - len(seen.data), 0) / max(left.samples, 1)
-    noisy = left.count > 0
-    crowded = noisy & ((low > LOW_NOISE_SHARE) | (edge > AT_EDGE))
-    if crowded.any():
-        worst = int(np.argmax(np.where(crowded, np.maximum(low, edge), 0.0)))
-        yield Finding(
-            Limitation.BOUNDARY,
-            seen.drifts(crowded),
-            f"the samples crowd at a boundary: at {low[worst]:.0%} of them "
-            f"{seen.data.names[worst]} has less than a twentieth of its mean noise, and "
-            f"{edge[worst]:.1%} sit on its edge exactly.",
-            "What happens at the boundary looks like drift. Fit a transformed state (--log), or "
-            "leave out the samples near it and compare.",
         )
 
 
@@ -287,6 +191,34 @@ def missing_terms(seen: Measurements) -> Iterator[Finding]:
     yield from _wrong_tensor(seen)
 
 
+def several(seen: Measurements) -> Iterator[Finding]:
+    """Formulas that explain the data as well as the written ones."""
+    drift = field_names(seen.data.dimension)[0]
+    found = [
+        one
+        for one in seen.generator.alternatives
+        if one.target in drift and not one.library and one.log_evidence > -EQUAL
+    ]
+    for rival in seen.rivals:
+        if not rival.is_preferred:
+            found += [one for one in rival.alternatives if one.log_evidence > BETTER]
+    if found:
+        formulas = "; ".join(
+            f"{one.formula}" + (f" (with {one.library})" if one.library else "")
+            for one in found[:3]
+        )
+        yield Finding(
+            Limitation.SEVERAL,
+            tuple(dict.fromkeys(one.target for one in found)),
+            f"the data do not choose between several formulas: {formulas}"
+            + (f", and {len(found) - 3} more" if len(found) > 3 else "")
+            + " would do about as well. What they make of the field where data are is the same.",
+            "Read the field, and take the formula as one of several; generator.alternatives has "
+            "all of them. Knowledge of the system, or more data, must choose.",
+            handled=True,
+        )
+
+
 def _wrong_tensor(seen: Measurements) -> Iterator[Finding]:
     """A tensor that its residuals contradict, or that is no tensor at all at many samples."""
     left, clipped = (
@@ -344,16 +276,18 @@ def hidden(seen: Measurements) -> Iterator[Finding]:
 
 
 def jumps(seen: Measurements) -> Iterator[Finding]:
-    """Tails that neither Gaussian noise nor a long step has."""
-    kurtosis, count = seen.residuals.kurtosis, np.maximum(seen.residuals.count, 1.0)
-    odd = (np.abs(kurtosis) > TAILS) & (np.abs(kurtosis) > STANDARD_ERRORS * np.sqrt(24.0 / count))
-    if not odd.any():
+    """Tails that neither Gaussian noise nor a long step has, and noise that leans to one side."""
+    count = np.maximum(seen.residuals.count, 1.0)
+    kurtosis = Shape(seen.residuals.kurtosis, TAILS, STANDARD_ERRORS * np.sqrt(24.0 / count))
+    skewness = Shape(seen.residuals.skewness, LEANING, STANDARD_ERRORS * np.sqrt(6.0 / count))
+    if not (kurtosis.odd().any() or skewness.odd().any()):
         return
-    beyond = kurtosis - seen.expected_kurtosis
-    odd &= (np.abs(beyond) > TAILS) & (np.abs(beyond) > STANDARD_ERRORS * np.sqrt(24.0 / count))
-    heavy, light = odd & (np.minimum(beyond, kurtosis) > 0), odd & (kurtosis < 0)
+    leaning, tails = seen.expected_shape
+    odd, beyond = kurtosis.odd(tails), kurtosis.value - tails
+    heavy = odd & (np.minimum(beyond, kurtosis.value) > 0)
+    light, skew = odd & (kurtosis.value < 0), skewness.odd(leaning) & ~heavy
     if heavy.any():
-        worst = float(kurtosis[heavy].max())
+        worst = float(kurtosis.value[heavy].max())
         yield Finding(
             Limitation.JUMPS,
             seen.variances(heavy),
@@ -367,9 +301,78 @@ def jumps(seen: Measurements) -> Iterator[Finding]:
             Limitation.BOUNDED,
             seen.variances(light),
             f"residuals of {seen.named(light)} have lighter tails than Gaussian noise (excess "
-            f"kurtosis {float(kurtosis[light].min()):.2g}): steps of a map, of a counter, or "
+            f"kurtosis {float(kurtosis.value[light].min()):.2g}): steps of a map, of a counter, or "
             "clipped ones.",
             "Look at the distribution of the increments: this is no diffusion at this step.",
+        )
+    if skew.any():
+        worst = float(skewness.value[skew][np.argmax(np.abs(skewness.value[skew]))])
+        yield Finding(
+            Limitation.JUMPS,
+            seen.variances(skew),
+            f"residuals of {seen.named(skew)} lean to one side (skewness {worst:.2g}), which "
+            "Gaussian noise does not: jumps in one direction, or a column that counts events.",
+            "Look at the distribution of the increments. Counts have a law of their own.",
+        )
+
+
+class Shape(NamedTuple):
+    """A moment of residuals ``(d,)``, and how far from that of a right fit it may be."""
+
+    value: FloatArray
+    size: float  # that matters
+    chance: FloatArray  # (d,) that chance reaches
+
+    def odd(self, expected: FloatArray | float = 0.0) -> BoolArray:
+        """Whether it is not zero, and not what is ``expected (d,)`` of a right fit either."""
+        return np.logical_and.reduce(
+            [
+                (np.abs(gap) > self.size) & (np.abs(gap) > self.chance)
+                for gap in (self.value, self.value - expected)
+            ]
+        )
+
+
+def extrapolated(seen: Measurements) -> Iterator[Finding]:
+    """A drift that is known between the data only because most terms were left out."""
+    known = seen.known_drift
+    if known is None:
+        return
+    # Bands that are wide there say it themselves.
+    guessed = (known.box > GUESSED) & (known.box > LESS_KNOWN * known.data)
+    guessed &= known.bands < CLAIMED
+    if guessed.any():
+        worst = float(known.box[guessed].max())
+        yield Finding(
+            Limitation.EXTRAPOLATED,
+            seen.drifts(guessed),
+            f"parts of the box between the smallest and the largest states have no data: with all "
+            f"{len(seen.generator.basis)} terms of the library, the drift of {seen.named(guessed)} "
+            f"would be uncertain there by {worst:.0%} of its size. The formula is right where data "
+            "are, and a guess elsewhere.",
+            "Trust the fields where the report shows data (empty cells are hatched). Start "
+            "trajectories from the empty parts, or use a smaller library if you know that it is "
+            "enough.",
+        )
+
+
+def long_formula(seen: Measurements) -> Iterator[Finding]:
+    """Formulas with so many terms that they are a table, not an equation."""
+    spread = seen.generator.uncertainty
+    if spread is None:
+        return
+    terms = np.concatenate([spread.drift, seen.generator.tensor_field.coefficients]) != 0
+    names = np.concatenate(field_names(seen.data.dimension))
+    long = terms.sum(axis=1) > MANY_TERMS
+    if long.any():
+        yield Finding(
+            Limitation.LONG_FORMULA,
+            tuple(names[long].tolist()),
+            f"no short formula was found for {', '.join(names[long])}: it takes "
+            f"{int(terms.sum(axis=1).max())} terms to follow the data. Read the field, not the "
+            "terms.",
+            "Look at the pictures of the field. A change of coordinates, or a library of the "
+            "field's own functions, may give an equation.",
         )
 
 

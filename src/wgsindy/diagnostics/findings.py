@@ -37,6 +37,9 @@ class Limitation(StrEnum):
     INDEPENDENT = "samples without memory"
     CLOCK = "a column that counts"
     DETERMINISTIC = "no noise"
+    EXTRAPOLATED = "extrapolated field"
+    LONG_FORMULA = "no short formula"
+    SEVERAL = "several formulas"
 
 
 class Finding(NamedTuple):
@@ -131,13 +134,27 @@ class Diagnostics:
     @property
     def summary(self) -> str:
         """The verdict and what limits it most, in one sentence."""
-        opening = f"The generator is {self.verdict}"
+        if self.verdict == "not assessed":
+            return (
+                "The generator was not assessed: this recipe gives no error bars, so whether the "
+                "data determine it is not known. Fit with recipe='sharp'."
+            )
+        limiting = [finding for finding in self.findings if not finding.handled]
+        if limiting:
+            first = limiting[0]
+            where = f" ({', '.join(first.fields)})" if first.fields else ""
+            return f"The generator is {self.verdict}; what limits it: {first.limitation}{where}."
         if not self.findings:
-            return f"{opening}: nothing was found that limits it."
-        first = self.findings[0]
-        where = f" ({', '.join(first.fields)})" if first.fields else ""
-        allowed = ", which the fit allows for" if first.handled else ""
-        return f"{opening}; what limits it: {first.limitation}{where}{allowed}."
+            return f"The generator is {self.verdict}: nothing was found that limits it."
+        names = list(dict.fromkeys(str(finding.limitation) for finding in self.findings))
+        if Limitation.SEVERAL not in names:
+            return f"The generator is {self.verdict}, with allowance for {', '.join(names)}."
+        names.remove(str(Limitation.SEVERAL))
+        rest = f", with allowance for {', '.join(names)}" if names else ""
+        return (
+            f"The generator is {self.verdict} as a field{rest}; its formula is one of several that "
+            "explain the data equally well."
+        )
 
     def _repr_html_(self) -> str:
         from wgsindy.diagnostics.notebook import diagnostics_html

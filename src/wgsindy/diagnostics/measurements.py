@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
+from wgsindy.diagnostics.extrapolation import KnownDrift, known_drift
 from wgsindy.diagnostics.probes import Prober
+from wgsindy.diagnostics.refits import StepChange, chain_evidence, step_change
 from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals, standardised
-from wgsindy.errors import WgsindyError
-from wgsindy.estimate.fit import fit_likelihood
-from wgsindy.estimate.held_out import log_likelihood
 from wgsindy.estimate.predictions import Predictor
 from wgsindy.estimate.result import Fit
 from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
@@ -24,13 +22,10 @@ from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.model.simulate import EulerMaruyama
 from wgsindy.passes.engine import PassPair, SumPass, merged_by, reduce
-from wgsindy.passes.segments import segments_of
 from wgsindy.passes.summary import DataSummary
-from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
 
 WORST_COVERED = 0.05  # share of the samples
 MOST_POINTS = 2000  # of the data at which fields are compared
-MOST_STEPS, SEGMENT = 25_000, 250  # of which the kind of step is judged
 SIMULATED, SUBSTEPS = 4, 20  # steps from each of these points, and their own steps
 SHORTEST = 0.01  # |J| dt: below, a chain and a process are the same
 
@@ -87,13 +82,6 @@ class HalvesPass(SumPass[Halves]):
         total.count[half] += len(x)
         total.first[half] += x.sum(axis=0)
         total.second[half] += x.T @ x
-
-
-class _Worth(NamedTuple):
-    """Log-evidence of a fit, and its terms ``(d + E, K)``."""
-
-    worth: float
-    terms: BoolArray
 
 
 @dataclass(frozen=True)
@@ -166,14 +154,15 @@ class Measurements:
         return np.where(fitted > 0, np.minimum(fitted, increments), increments)
 
     @cached_property
-    def expected_kurtosis(self) -> FloatArray:
-        """Excess kurtosis ``(d,)`` of residuals if the fit is right: steps simulated from the data.
+    def expected_shape(self) -> FloatArray:
+        """Skewness and excess kurtosis ``(2, d)`` of residuals if the fit is right.
 
-        That of a long step of a bent process is not zero, though its noise is Gaussian.
+        Of steps simulated from the data: those of a long step of a bent process are not zero,
+        though its noise is Gaussian.
         """
         d, sensor = self.data.dimension, self._predictor.observation_noise
         if self.is_chain:
-            return np.zeros(d)
+            return np.zeros((2, d))
         rng = np.random.default_rng(0)
         start = np.repeat(self.points, SIMULATED, axis=0)
         dt = np.full(len(start), self.data.mean_dt)
@@ -189,7 +178,8 @@ class Measurements:
         chunk = Chunk(seen[:, 0], seen[:, 1] - seen[:, 0], dt, alone)
         z = standardised(self._predictor(chunk), dt, self.noise_level)
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.nanmean(z**4, axis=0) / np.nanmean(z**2, axis=0) ** 2 - 3.0)
+            second, third, fourth = (np.nanmean(z**power, axis=0) for power in (2, 3, 4))
+            return np.stack([third / second**1.5, fourth / second**2 - 3.0])
 
     @cached_property
     def observation_noise(self) -> FloatArray:
@@ -218,49 +208,35 @@ class Measurements:
         return float(self.data.total_time / (len(theta) * max(leverage, np.finfo(float).tiny)))
 
     @cached_property
+    def rivals(self) -> list[RivalLibrary]:
+        """Larger libraries, the one that the data prefer most first."""
+        return rival_libraries(self.fit)
+
+    @property
     def rival(self) -> RivalLibrary | None:
         """The library that the data prefer most to the fitted one."""
-        found = rival_libraries(self.fit)
-        return found[0] if found else None
+        return self.rivals[0] if self.rivals else None
 
     @cached_property
     def chain_evidence(self) -> float:
-        """Log-evidence by which the samples are Euler steps of a simulation rather than a process.
-
-        Zero where nobody can tell: with noise, with short steps, or if the fit takes them for a
-        chain already. A linear process is a chain with other coefficients.
-        """
-        fit = self.fit
-        if self.is_chain or self.observation_noise.any() or fit.likelihood is None:
+        """Log-evidence by which the samples are Euler steps of a simulation, not a process."""
+        if self.is_chain or self.observation_noise.any():
             return 0.0
         with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
             slopes = self.generator.drift_jacobian(self.points)
         if not np.nanmean(np.abs(slopes).max(axis=(1, 2))) * self.data.mean_dt > SHORTEST:
             return 0.0
-        # Enough to tell, and held in memory: each fit reads them several times.
-        data = segments_of(self.data, MOST_STEPS // SEGMENT, SEGMENT, engine=fit.engine)
-        try:
-            chain = self._worth(data, SHARP_EULER)
-            process = self._worth(data, SHARP)
-            if chain.worth > process.worth:  # by its steps, or by its terms?
-                process = max(
-                    process, self._worth(data, SHARP, chain.terms), key=lambda one: one.worth
-                )
-        except WgsindyError:
-            return 0.0
-        return chain.worth - process.worth
+        return chain_evidence(self.fit)
 
-    def _worth(
-        self, data: Dataset, recipe: LikelihoodRecipe, given: BoolArray | None = None
-    ) -> _Worth:
-        """Fit by a recipe that knows no noise, and say what the fit is worth."""
-        recipe, fit = replace(recipe, noise_correction=False), self.fit
-        found = fit_likelihood(data, fit.library, recipe, self.summary, name="", given=given)
-        assert found.likelihood is not None
-        spread = found.likelihood.uncertainty
-        terms = np.concatenate([spread.drift, found.likelihood.entries]) != 0
-        gained = log_likelihood(found.generator, data) * data.n_increments
-        return _Worth(gained - found.likelihood.term_cost * int(terms.sum()), terms)
+    @cached_property
+    def step_change(self) -> StepChange | None:
+        """What longer steps do to the equations, where noise was found; else nothing."""
+        return step_change(self.fit)
+
+    @cached_property
+    def known_drift(self) -> KnownDrift | None:
+        """What is known of the drift in the box about the data; nothing in one dimension."""
+        return known_drift(self.generator, self.points, self.data.total_time)
 
     @cached_property
     def shift(self) -> float:

@@ -145,6 +145,10 @@ def delayed(seen: Measurements) -> Iterator[Finding]:
     errors = np.abs(found) * np.sqrt(probes.lag_count)[:, None, None]
     needed = chance(2 * found.size) + NEARLY_WHITE
     clear = (errors > needed) & (np.abs(found) > LAGGED)
+    together = probes.together()
+    size = np.sqrt(np.maximum(together.excess, 0.0) / np.maximum(probes.lag_count[0], 1.0))
+    # Many correlations, each too small to be clear, may be so together.
+    clear |= (together.errors > chance(d * d) + NEARLY_WHITE) & (size > LAGGED)
     if clear.any():
         k, p, q = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), found.shape)
         name, other = seen.data.names[p], seen.data.names[q]
@@ -152,8 +156,9 @@ def delayed(seen: Measurements) -> Iterator[Finding]:
             Limitation.DELAYED,
             (field_names(d)[0][p],),
             f"what the drift leaves of {name} correlates with what it left of {other} "
-            f"{LAGS[k]} steps before ({found[k, p, q]:.2f}, {errors[k, p, q]:.0f} standard "
-            "errors): the next state depends on more than this one.",
+            f"{LAGS[k]} steps before ({found[k, p, q]:.2f}; {errors[k, p, q]:.1f} standard "
+            f"errors, all lags together {together.errors[p, q]:.1f}): the next state depends on "
+            "more than this one.",
             "A delay, a smoothed or shifted column? Give the columns as measured, at the same "
             "times, or keep every few samples only (--every).",
         )
@@ -195,7 +200,11 @@ def disagreement(seen: Measurements) -> Iterator[Finding]:
         number = worst[0] if drift.max() > noise.max() else worst[1]
         change = float(np.nanmax(np.abs(left.holdout[number][known]), initial=0.0))
         there = variance[number][noise[number] > 0]  # where it is odd, and that is more than chance
-        faults = [f"its increments are {drift[number].max():.1f} standard errors from the drift"]
+        faults = [
+            f"its increments are {errors:.1f} standard errors from the drift"
+            for errors in [drift[number].max()]
+            if errors > STANDARD_ERRORS
+        ]
         faults += [
             f"its residuals vary {ratio:.2g} times as much as the tensor says"
             for ratio in there[:1]

@@ -68,6 +68,11 @@ class Probes:
         """Of residuals with those so many steps ago, ``(L, d, d)``: now, then."""
         return self.lagged / np.maximum(self.lag_count, 1)[:, None, None]
 
+    def together(self) -> Deviation:
+        """All of these correlations of two coordinates together, ``(d, d)``."""
+        squares = np.sum(self.correlations**2 * self.lag_count[:, None, None], axis=0)
+        return beyond_chance(squares, np.full(squares.shape, float(len(LAGS))))
+
     def burstiness(self, kurtosis: FloatArray) -> FloatArray:
         """Correlation of squared residuals with those so many steps ago, ``(L, d)``.
 

@@ -28,6 +28,7 @@ CHUNK = 8192  # long against a block: those that two chunks share are left out
 LOW_NOISE = 0.05  # share of the mean noise below which a sample sits where noise vanishes
 NEARLY_SINGULAR = 0.1  # smallest eigenvalue of the correlations; |rho| > 0.9 of two coordinates
 DOUBLED = 0.01  # the same of columns that are copies of each other, but for little
+NEAR_END = 0.1  # of the spread: how near to the smallest or largest state is near
 LONG_STEP = 0.1  # share of the way back to rest that one step covers
 
 
@@ -50,6 +51,7 @@ class Residuals:
     samples: int
     count: FloatArray  # (d,) samples at which the coordinate has noise worth the name
     squares: FloatArray  # (d,) of z
+    cubes: FloatArray  # (d,)
     fourths: FloatArray  # (d,)
     leftover: FloatArray  # (d,) squares of dX - b dt
     allotted: FloatArray  # (d,) what the tensor says these are
@@ -60,6 +62,7 @@ class Residuals:
     block_squares: FloatArray  # (B, d) squares of sums over a block, over its length
     low_noise: FloatArray  # (d,) samples where the coordinate has almost none
     at_edge: FloatArray  # (2, d) samples at the smallest and at the largest state
+    visits: FloatArray  # (2, d) times that a trajectory came within half a step of these
     singular: int  # samples where noise is nearly confined to fewer directions
     doubled: int  # samples where it is so to within a percent, as that of copies
     long_steps: int
@@ -91,6 +94,12 @@ class Residuals:
         """Excess over the normal distribution, ``(d,)``, with the standard error sqrt(24 / n)."""
         with np.errstate(invalid="ignore"):
             return self.fourths / self.count / self.variance**2 - 3.0
+
+    @property
+    def skewness(self) -> FloatArray:
+        """Third moment, ``(d,)``, with the standard error sqrt(6 / n)."""
+        with np.errstate(invalid="ignore"):
+            return self.cubes / self.count / self.variance**1.5
 
     @property
     def lag_one(self) -> FloatArray:
@@ -186,6 +195,7 @@ class ResidualPass(SumPass[Residuals]):
             samples=0,
             count=np.zeros(d),
             squares=np.zeros(d),
+            cubes=np.zeros(d),
             fourths=np.zeros(d),
             leftover=np.zeros(d),
             allotted=np.zeros(d),
@@ -196,6 +206,7 @@ class ResidualPass(SumPass[Residuals]):
             block_squares=np.zeros((b, d)),
             low_noise=np.zeros(d),
             at_edge=np.zeros((2, d)),
+            visits=np.zeros((2, d)),
             singular=0,
             doubled=0,
             long_steps=0,
@@ -231,6 +242,7 @@ class ResidualPass(SumPass[Residuals]):
         total.samples += z.shape[1]
         total.count += present.sum(axis=1)
         total.squares += square.sum(axis=1)
+        total.cubes += (square * z).sum(axis=1)
         total.fourths += (square**2).sum(axis=1)
         products = z[:, :-1] * z[:, 1:] * spans.joined
         total.pairs += np.count_nonzero(noisy[:, :-1] & noisy[:, 1:] & spans.joined, axis=1)
@@ -253,7 +265,15 @@ class ResidualPass(SumPass[Residuals]):
     ) -> None:
         edges = np.stack([self.summary.low, self.summary.high])
         total.at_edge += np.count_nonzero(seen.states == edges[:, None], axis=1)
-        positive = (np.einsum("npp->np", field) > 0).all(axis=1)
+        own = np.einsum("npp->np", field)
+        # Half a step of each state itself: where noise vanishes, so does the step. Long steps are
+        # not asked for more than the ends of the distribution.
+        step = 0.5 * np.sqrt(np.maximum(own, 0.0) * seen.dt[:, None])
+        step = np.minimum(step, NEAR_END * self.summary.region.scale)
+        near = np.abs(seen.states - edges[:, None]) < step
+        arriving = near[:, 1:] & ~near[:, :-1] & Spans.of(seen.trajectory).joined[:, None]
+        total.visits += np.count_nonzero(arriving, axis=1)
+        positive = (own > 0).all(axis=1)
         correlation = tensor.correlation(field[positive])
         smallest = _smallest(correlation)
         total.singular += int(np.count_nonzero(smallest < NEARLY_SINGULAR))

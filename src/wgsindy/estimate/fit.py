@@ -153,7 +153,15 @@ def fit_likelihood(
         summary,
         library,
         recipe,
-        Generator(basis, found.drift, field, info, summary.region, found.uncertainty),
+        Generator(
+            basis,
+            found.drift,
+            field,
+            info,
+            summary.region,
+            found.uncertainty,
+            found.alternatives,
+        ),
         rows=data.n_increments,
         condition=found.condition,
         likelihood=found,
@@ -235,11 +243,19 @@ def grow_library(
             return last or grown
         rivals = rival_libraries(fit)
         preferred = [r for r in rivals if r.is_preferred and _is_affordable(r.library, data)]
-        last = grown._replace(fit=replace(fit, rivals=tuple(rivals)))
+        last = grown._replace(fit=_beside(fit, rivals))
         if not preferred:
             return last
         grown = _larger(grown, preferred[0], data.names)
     return grown
+
+
+def _beside(fit: Fit, rivals: list[RivalLibrary]) -> Fit:
+    """Keep the libraries that were looked at, and their formulas among the alternatives."""
+    found = [*fit.generator.alternatives, *(one for r in rivals for one in r.alternatives)]
+    found.sort(key=lambda one: -one.log_evidence)
+    generator = replace(fit.generator, alternatives=tuple(found))
+    return replace(fit, rivals=tuple(rivals), generator=generator)
 
 
 def _is_affordable(candidates: Library, data: Dataset) -> bool:

@@ -26,6 +26,7 @@ from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelect
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.estimate.result import Fit
 from wgsindy.model import tensor
+from wgsindy.model.alternatives import Alternative
 from wgsindy.model.linear_form import field_names
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import LikelihoodRecipe
@@ -51,12 +52,21 @@ class RivalLibrary(NamedTuple):
     library: Library
     log_evidence: float
     chosen: dict[str, tuple[str, ...]]
+    worth: dict[str, float]  # log-evidence of each of these, beside the formula of the fit
     polynomial: bool
 
     @property
     def is_preferred(self) -> bool:
         """Whether the evidence for it is more than chance."""
         return self.log_evidence > PREFERRED
+
+    @property
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """Its formulas, as others beside those of the fit."""
+        return tuple(
+            Alternative(name, terms, self.worth[name], self.name)
+            for name, terms in self.chosen.items()
+        )
 
 
 def rival_libraries(fit: Fit) -> list[RivalLibrary]:
@@ -94,11 +104,12 @@ class Comparison:
         for name, terms in self._candidates():
             larger = library([*self.basis.terms, *terms])
             try:
-                log_evidence, chosen = self._preference(self._bound(larger))
+                log_evidence, chosen, worth = self._preference(self._bound(larger))
             except (LibraryError, DataError):
                 yield None
             else:
-                yield RivalLibrary(name, larger, log_evidence, chosen, name.startswith(DEGREE))
+                polynomial = name.startswith(DEGREE)
+                yield RivalLibrary(name, larger, log_evidence, chosen, worth, polynomial)
 
     def _bound(self, larger: Library) -> Basis:
         return larger.bind(self.basis.names).about(self.basis.origin)
@@ -121,8 +132,10 @@ class Comparison:
             if new and len(self.basis) + len(new) <= MOST_TERMS:
                 yield title, new
 
-    def _preference(self, larger: Basis) -> tuple[float, dict[str, tuple[str, ...]]]:
-        """Log-evidence in favour of ``larger``, and its formulas where they are new."""
+    def _preference(
+        self, larger: Basis
+    ) -> tuple[float, dict[str, tuple[str, ...]], dict[str, float]]:
+        """Log-evidence in favour of ``larger``, its formulas where they are new, their worth."""
         work = self._work(larger)
         model = self._model_in(work, larger)
         joint = self._joint
@@ -132,8 +145,8 @@ class Comparison:
         costs = TermSelection(
             larger, Extrapolation(larger, self.fit.summary), self.recipe, None
         ).costs
-        own = np.isin(larger.terms, self.basis.terms)
-        log_evidence, chosen = 0.0, {}
+        own, closed = np.isin(larger.terms, self.basis.terms), larger.is_closed
+        log_evidence, chosen, worths = 0.0, {}, {}
         for name, problem in self._problems(equations, model):
             free = search(problem, costs)
             if not (free.best & ~own).any():
@@ -141,11 +154,16 @@ class Comparison:
             # Not by a cost of the others: with enough data any cost is worth paying.
             smaller = Problem(problem.root[:, own], problem.target, problem.norm[own])
             bound = search(smaller, costs[own])
-            worth = free.gain - free.best @ costs - (bound.gain - bound.best @ costs[own])
+            saved = float(bound.best @ costs[own] - free.best @ costs)
+            worth = free.gain - bound.gain + saved
             if worth > 0:
-                log_evidence = max(log_evidence, float(worth))
+                # One root in the place of two terms is shorter. That alone is no reason to call
+                # the two terms wrong, so the first term that is saved does not count.
+                shorter = 0.0 if closed else float(np.clip(saved, 0.0, costs.min()))
+                log_evidence = max(log_evidence, worth - shorter)
                 chosen[name] = tuple(np.array(larger.formulas)[free.best].tolist())
-        return log_evidence, chosen
+                worths[name] = worth
+        return log_evidence, chosen, worths
 
     @cached_property
     def _joint(self) -> _Joint | None:

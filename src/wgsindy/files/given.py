@@ -8,6 +8,7 @@ from typing import Any
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
+from wgsindy.files.formats.labelled import is_labelled
 from wgsindy.files.notes import Reading
 from wgsindy.files.read_tables import read
 
@@ -46,7 +47,7 @@ def as_dataset(
             raise DataError(f"these trajectories carry their own steps; leave out {asked}.")
         _check_names(dataset, names)
         return dataset
-    if hasattr(given, "columns"):
+    if hasattr(given, "columns") or is_labelled(given):
         step = None if dt is None else float(dt) if isinstance(dt, int | float) else dt
         return read(given, dt=step, time=t, names=names).data  # type: ignore[arg-type]
     if dt is None and t is None:

@@ -46,6 +46,7 @@ Kind = Literal[
     "encoding",
     "renamed",
     "change",
+    "simulation",
 ]
 
 # A choice that follows from names or from arguments, and what a change of states means for the

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from markupsafe import Markup
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.frame import Frame
+from wgsindy.errors import MissingPackageError
 from wgsindy.model import tensor
+from wgsindy.model.display.numbers import rounded
 from wgsindy.model.linear_form import LinearForm, field_names
 from wgsindy.model.uncertainty import Uncertainty, normal_quantile
 
 if TYPE_CHECKING:
+    import polars
     import sympy
 
 
@@ -31,6 +35,53 @@ class Coefficient(NamedTuple):
     low: float  # ends of the 95 % interval
     high: float
     inclusion: float  # probability that the term belongs to the field
+
+
+class Coefficients(tuple[Coefficient, ...]):
+    """Coefficients, which a notebook shows as a table.
+
+    >>> Coefficients([Coefficient("b1", "x", -2.0, 0.1, -2.2, -1.8, 1.0)]).to_polars().shape
+    (1, 7)
+    """
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a data frame, a row for each term."""
+        import polars
+
+        return polars.DataFrame(list(self), schema=list(Coefficient._fields), orient="row")
+
+    def to_pandas(self) -> Any:
+        """Return a data frame, a row for each term; pandas has to be installed.
+
+        Raises
+        ------
+        MissingPackageError
+            If it is not.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise MissingPackageError(
+                "pandas is not installed; use to_polars(), or pip install pandas."
+            ) from None
+        return pandas.DataFrame(list(self), columns=list(Coefficient._fields))
+
+    def _repr_html_(self) -> str:
+        rows = Markup("").join(
+            Markup("<tr><td>{}</td><td>{}</td>{}</tr>").format(
+                one.target,
+                one.term,
+                Markup("").join(
+                    Markup("<td style='text-align:right'>{}</td>").format(
+                        "" if np.isnan(number) else rounded(number, 4)
+                    )
+                    for number in one[2:]
+                ),
+            )
+            for one in self
+        )
+        head = Markup("").join(Markup("<th>{}</th>").format(name) for name in Coefficient._fields)
+        return str(Markup("<table><tr>{}</tr>{}</table>").format(head, rows))
 
 
 class SymbolicGenerator(NamedTuple):
@@ -71,7 +122,7 @@ class Formulas:
             for row, name in enumerate(names):
                 yield name, form, row
 
-    def coefficients(self) -> tuple[Coefficient, ...]:
+    def coefficients(self) -> Coefficients:
         """Every term of every field that is not zero."""
         width = normal_quantile(0.95)
         found = []
@@ -82,7 +133,7 @@ class Formulas:
                 low, high = value - width * error, value + width * error
                 numbers = map(float, (value, error, low, high, sure))
                 found += [Coefficient(target, term, *numbers)] if value != 0 else []
-        return tuple(found)
+        return Coefficients(found)
 
     def _error_bars(self, number: int, terms: int) -> tuple[FloatArray, FloatArray]:
         """Standard errors and inclusion probabilities of one field, NaN if unknown."""
@@ -111,11 +162,11 @@ class Formulas:
             shown.append(f"... and {len(lines) - MOST_LINES} more; see equations()")
         return "\n  ".join([f"Generator of ({', '.join(self.names)})", *shown])
 
-    def written(self, cutoff: float) -> tuple[Coefficient, ...]:
+    def written(self, cutoff: float) -> Coefficients:
         """Those of the coefficients that :meth:`equations` writes."""
         shown = self._worth_printing(cutoff)
         terms = {target: form.terms for target, form, _ in self._fields()}
-        return tuple(
+        return Coefficients(
             found
             for found in self.coefficients()
             if shown[found.target][terms[found.target].index(found.term)]

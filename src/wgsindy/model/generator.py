@@ -20,9 +20,10 @@ from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
 from wgsindy.model import circulation, model_file, tensor
+from wgsindy.model.alternatives import Alternative
 from wgsindy.model.density import LogDensity
 from wgsindy.model.display import latex
-from wgsindy.model.equations import Coefficient, Formulas, SymbolicGenerator
+from wgsindy.model.equations import Coefficients, Formulas, SymbolicGenerator
 from wgsindy.model.linear_form import linear_fields, split_sympy, tensor_fields
 from wgsindy.model.simulate import Scheme, simulate
 from wgsindy.model.tensor import TensorField
@@ -31,7 +32,10 @@ from wgsindy.terms.basis import Basis
 from wgsindy.terms.expression import Expression
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from wgsindy.data.dataset import Dataset
+    from wgsindy.model.forecast import Fan
     from wgsindy.readouts.readouts import Readouts
 
 
@@ -47,6 +51,7 @@ class Generator:
     info : facts about where it comes from, kept in the model file
     region : mean and spread of the data it was fitted to; None for a known truth
     uncertainty : error bars and inclusion probabilities, if the recipe gives them
+    alternatives : formulas of single fields that explain the data about as well, best first
 
     Examples
     --------
@@ -70,6 +75,7 @@ class Generator:
     info: Mapping[str, Any] = field(default_factory=dict)
     region: Frame | None = None
     uncertainty: Uncertainty | None = None
+    alternatives: tuple[Alternative, ...] = ()
 
     @classmethod
     def from_sympy(
@@ -246,8 +252,10 @@ class Generator:
         return generator_html(self)
 
     @property
-    def coefficients(self) -> tuple[Coefficient, ...]:
-        """Every selected term of every field, in the physical states.
+    def coefficients(self) -> Coefficients:
+        """Every selected term of every field, in the physical states; a table in a notebook.
+
+        ``to_pandas()`` and ``to_polars()`` give them as a data frame.
 
         Standard errors and 95 % intervals leave the choice of the other terms open; ``inclusion``
         says how sure the term itself is.
@@ -267,7 +275,7 @@ class Generator:
         """
         return self._formulas.equations(digits, cutoff, errors=errors)
 
-    def written(self, cutoff: float = 0.02) -> tuple[Coefficient, ...]:
+    def written(self, cutoff: float = 0.02) -> Coefficients:
         """Those of :attr:`coefficients` that :meth:`equations` writes."""
         return self._formulas.written(cutoff)
 
@@ -301,6 +309,23 @@ class Generator:
         \end{aligned}
         """
         return latex.generator_latex(*self._formulas.shortened(digits, cutoff))
+
+    def to_code(self, language: str) -> str:
+        """Write the equations as a program that stands alone.
+
+        ``language``: ``"python"`` (NumPy), ``"julia"``, ``"stan"`` or ``"c"``. The program has
+        drift, tensor and steps by Euler-Maruyama; formulas are those of :meth:`equations`, with
+        every term and every digit.
+
+        >>> import sympy
+        >>> x = sympy.Symbol("x")
+        >>> code = Generator.from_sympy(("x",), [-2*x], [[1]]).to_code("c")
+        >>> [line.strip() for line in code.splitlines() if "b[0] =" in line]
+        ['b[0] = (-2.0)*x;']
+        """
+        from wgsindy.model.export.code import program
+
+        return program(self._formulas, language, clipped=self.tensor_field.form == "clipped")
 
     def simulate(
         self,
@@ -348,6 +373,75 @@ class Generator:
         from wgsindy.readouts.readouts import Readouts
 
         return Readouts(self, data, box, cells, **options)
+
+    def forecast(
+        self,
+        x0: ArrayLike,
+        horizon: float,
+        *,
+        steps: int = 200,
+        paths: int = 1000,
+        levels: Sequence[float] = (0.5, 0.9),
+        doubts: bool = True,
+        random_state: int | np.random.Generator | None = None,
+    ) -> Fan:
+        """Simulate where the process may be up to ``horizon``: a fan with bands.
+
+        ``paths`` from ``x0 (d,)``, seen at ``steps`` times; bands hold the shares ``levels``. With
+        ``doubts`` each path has equations of its own, drawn from the error bars, so the fan is as
+        wide as noise and equations together make it; a generator without error bars has none.
+
+        Raises
+        ------
+        SimulationError
+            If an argument makes no sense.
+
+        Examples
+        --------
+        >>> import sympy
+        >>> x = sympy.Symbol("x")
+        >>> fan = Generator.from_sympy(("x",), [-x], [[0.02]]).forecast([1.0], 2.0, random_state=0)
+        >>> fan.median[[0, -1], 0].round(1).tolist(), fan.low.shape
+        ([1.0, 0.1], (2, 201, 1))
+        """
+        from wgsindy.model.forecast import forecast
+
+        return forecast(
+            self,
+            x0,
+            horizon,
+            steps=steps,
+            paths=paths,
+            levels=levels,
+            doubts=doubts,
+            random_state=random_state,
+        )
+
+    def plot(
+        self, data: Any = None, *, coordinates: Sequence[str] | None = None, ax: Axes | None = None
+    ) -> Axes:
+        """Draw drift arrows and ellipses of the noise, over the density of ``data`` if given.
+
+        Of more than two coordinates the plane of two, the others at their median; of one, the
+        drift with its band. Without ``data`` two deviations around those of the fit.
+        """
+        from wgsindy.model.plots.portrait import plot
+
+        return plot(self, data, coordinates=coordinates, ax=ax)
+
+    def plot_field(
+        self, field: str, data: Any = None, *, along: str | None = None, ax: Axes | None = None
+    ) -> Axes:
+        """Draw a field such as ``"b1"`` or ``"a12"`` along a coordinate, with its 95 % band."""
+        from wgsindy.model.plots.portrait import plot_field
+
+        return plot_field(self, field, data, along=along, ax=ax)
+
+    def plot_coefficients(self, *, ax: Axes | None = None) -> Axes:
+        """Draw every coefficient with its 95 % interval."""
+        from wgsindy.model.plots.portrait import plot_coefficients
+
+        return plot_coefficients(self, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of a model file: plain data, no code."""

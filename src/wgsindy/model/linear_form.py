@@ -21,6 +21,7 @@ from wgsindy.model.tensor import TensorField
 from wgsindy.terms.basis import Basis, basis_of
 from wgsindy.terms.expression import Expression
 from wgsindy.terms.monomials import Monomials
+from wgsindy.terms.parsing import Node, add, constant, multiply
 
 if TYPE_CHECKING:
     import sympy
@@ -51,6 +52,11 @@ class LinearForm:
         bars = None if errors is None else [float(errors[k]) for k in kept]
         return join_terms([(float(row[k]), self.terms[k]) for k in kept], digits, bars)
 
+    def expressions(self) -> list[Expression]:
+        """Return every field as one formula, with every term and every digit."""
+        terms = [Expression.parse(term, self.names).root for term in self.terms]
+        return [Expression(_sum_of(row.tolist(), terms), self.names) for row in self.coefficients]
+
     def sympy_terms(self) -> list[Any]:
         """Return the terms as SymPy expressions."""
         return [Expression.parse(term, self.names).to_sympy() for term in self.terms]
@@ -73,6 +79,13 @@ class LinearForm:
         """Return the form with the terms that are ``shown (F, K)``, coefficients to ``digits``."""
         rows = [[float(rounded(c, digits)) for c in row] for row in self.coefficients * shown]
         return replace(self, coefficients=np.array(rows))
+
+
+def _sum_of(coefficients: Sequence[float], terms: Sequence[Node]) -> Node:
+    parts = [
+        multiply(constant(c), term) for c, term in zip(coefficients, terms, strict=True) if c != 0
+    ]
+    return add(*parts) if len(parts) > 1 else parts[0] if parts else constant(0.0)
 
 
 def join_terms(

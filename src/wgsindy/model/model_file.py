@@ -14,6 +14,7 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.frame import Frame
 from wgsindy.errors import ModelFileError
 from wgsindy.files import write_atomically
+from wgsindy.model.alternatives import Alternative, decoded, encoded
 from wgsindy.model.tensor import TensorField, pairs
 from wgsindy.model.uncertainty import Uncertainty
 from wgsindy.terms.basis import Basis, basis_of
@@ -36,6 +37,7 @@ class Content(NamedTuple):
     info: Mapping[str, Any]
     region: Frame | None
     uncertainty: Uncertainty | None = None
+    alternatives: tuple[Alternative, ...] = ()
 
 
 def encode(generator: Generator) -> dict[str, Any]:
@@ -60,6 +62,7 @@ def encode(generator: Generator) -> dict[str, Any]:
         },
         "info": dict(generator.info),
         "uncertainty": None if bars is None else _uncertainty_dict(bars),
+        **({"alternatives": encoded(rest)} if (rest := generator.alternatives) else {}),
     }
 
 
@@ -107,6 +110,7 @@ def _decode(content: dict[str, Any]) -> Content:
         dict(content["info"]),
         None if content["region"] is None else _frame_of(content["region"], d),
         _uncertainty_of(content.get("uncertainty"), d, k),
+        decoded(content.get("alternatives", ())),
     )
 
 

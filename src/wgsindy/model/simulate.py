@@ -36,6 +36,10 @@ class Process(Protocol):
         ...
 
 
+OUTWARDS = (
+    "drift or noise may grow outwards beyond the fitted region; try a smaller dt or a start inside "
+    "the data."
+)
 Scheme = Callable[[Process, FloatArray, float, int, np.random.Generator], FloatArray]
 
 
@@ -225,14 +229,18 @@ def simulate(
         )
     if not dt > 0 or steps < 1:
         raise SimulationError(f"dt must be > 0 and steps >= 1, got dt={dt} and steps={steps}.")
-    with np.errstate(over="ignore", invalid="ignore"):
-        paths = (scheme or EulerMaruyama())(
-            process, start, dt, steps, np.random.default_rng(random_state)
-        )
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            paths = (scheme or EulerMaruyama())(
+                process, start, dt, steps, np.random.default_rng(random_state)
+            )
+    except np.linalg.LinAlgError:  # the tensor has no eigenvalues where it is not finite
+        raise SimulationError(
+            f"a trajectory left the finite numbers within {steps} steps: {OUTWARDS}"
+        ) from None
     if not np.isfinite(paths).all():
         first = int(np.argwhere(~np.isfinite(paths).all(axis=(0, 2)))[0, 0])
         raise SimulationError(
-            f"a trajectory became infinite at step {first} of {steps}: the drift may push outwards "
-            "beyond the fitted region; try a smaller dt or a start inside the data."
+            f"a trajectory became infinite at step {first} of {steps}: {OUTWARDS}"
         )
     return Trajectories(list(paths), dt, names=process.names)

@@ -11,15 +11,13 @@ from wgsindy.diagnostics.checks import (
     CLIPPED,
     ELSEWHERE,
     LARGE_ERROR,
-    LOW_NOISE_SHARE,
     MEMORY,
-    NOISE_CORRELATION,
-    REPEATED,
     TAILS,
     TYPICAL,
     WRONG_VARIANCE,
 )
 from wgsindy.diagnostics.probe_checks import LEAST_SIGNAL
+from wgsindy.diagnostics.sample_checks import LOW_NOISE_SHARE, NOISE_CORRELATION, REPEATED
 from wgsindy.estimate.rival_libraries import PREFERRED
 from wgsindy.model.display.numbers import in_full, rounded, typographic
 from wgsindy.passes.summary import OUTLIER_RATIO

@@ -167,6 +167,12 @@ def field_bands(generator: Generator, states: FloatArray) -> tuple[FloatArray, F
     )
 
 
+def is_constant(values: FloatArray) -> BoolArray:
+    """Whether fields ``(F, n)`` have one value, but for rounding: then a picture has nothing."""
+    spread = values.max(axis=1) - values.min(axis=1)
+    return np.asarray(spread <= ROUNDING * np.abs(values).max(axis=1))
+
+
 def half_widths(generator: Generator, states: FloatArray) -> FloatArray:
     """Half of the 95 % bands of all fields, ``(F, n)``; NaN if there are none."""
     low, high = field_bands(generator, states)

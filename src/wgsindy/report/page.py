@@ -10,9 +10,8 @@ from functools import cache
 from importlib import resources
 from math import isnan
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wgsindy import __version__
@@ -34,16 +33,21 @@ from wgsindy.report.digest import Digest, digest, relative
 from wgsindy.report.facts_table import measured
 from wgsindy.report.page_text import Origin, capitalised
 from wgsindy.report.pictures.coverage import coverage_pictures
-from wgsindy.report.pictures.fields import field_pictures, field_titles
+from wgsindy.report.pictures.fields import constant_fields, field_pictures, field_titles
 from wgsindy.report.pictures.flow import flow_pictures
 from wgsindy.report.pictures.law import law_section
 from wgsindy.report.pictures.picture import Picture
 from wgsindy.report.pictures.tests import residual_pictures, simulation_pictures
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 @cache
 def environment() -> Environment:
     """Templates in which every value is text unless it was built as markup here."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     loaded = Environment(
         loader=PackageLoader("wgsindy.report", "template"),
         autoescape=True,
@@ -54,6 +58,7 @@ def environment() -> Environment:
     loaded.filters["capitalised"] = capitalised
     loaded.filters["figure"] = figure
     loaded.filters["symbol"] = field_symbol
+    loaded.filters["unbroken"] = page_text.unbroken
     loaded.filters["probability"] = probability
     return loaded
 
@@ -116,6 +121,19 @@ class SimulationSection:
     pictures: list[Picture]
     share: float = 1.0  # of the data that are compared
     failure: str = ""  # why nothing could be simulated
+    advice: str = page_text.DIVERGING
+
+    @property
+    def sentence(self) -> str:
+        """What went wrong, for a page and for a terminal."""
+        return f"The equations cannot be simulated from the starts of the data: {self.failure}"
+
+
+class Page(NamedTuple):
+    """A report, and what was found while it was drawn, in sentences."""
+
+    text: str
+    findings: tuple[str, ...]
 
 
 def render(
@@ -125,7 +143,7 @@ def render(
     origin: Origin,
     *,
     random_state: int,
-) -> str:
+) -> Page:
     """Compute everything and fill the template."""
     weak, unit = weak_fields(diagnostics.findings), origin.time_unit
     shown, seen = relative(generator, data)
@@ -136,7 +154,7 @@ def render(
     law = law_section(shown, seen, unit)
     drawn = [*flow, *law.pictures, *fields, *coverage, *simulated.pictures]
     drawn += [picture for section in left for picture in section.pictures]
-    return (
+    text = (
         environment()
         .get_template("report.html")
         .render(
@@ -158,6 +176,7 @@ def render(
             flow=flow,
             law=law,
             fields=fields,
+            constants=constant_fields(shown, seen, weak),
             coverage=coverage,
             residuals=left,
             simulated=simulated,
@@ -168,6 +187,7 @@ def render(
             script=package_text("report.js"),
         )
     )
+    return Page(text, (simulated.sentence,) if simulated.failure else ())
 
 
 @dataclass(frozen=True)
@@ -178,6 +198,7 @@ class Written:
     equations: list[formulas.Equation]
     texts: list[str]
     latex: str
+    python: str
 
     @classmethod
     def of(cls, generator: Generator) -> Self:
@@ -187,6 +208,7 @@ class Written:
             formulas.equations(generator),
             generator.equations(errors=True),
             generator.to_latex(),
+            generator.to_code("python"),
         )
 
 
@@ -215,7 +237,7 @@ def simulation_section(
         check = check_by_simulation(generator, data.segments, random_state)
         check = replace(check, names=data.names)
     except WgsindyError as error:
-        return SimulationSection([], failure=page_text.capitalised(str(error), data.names))
+        return SimulationSection([], failure=str(error))
     pictures = [
         picture for p in range(data.dimension) for picture in simulation_pictures(check, p, unit)
     ]
@@ -255,8 +277,10 @@ def write_report(
     random_state: int = 0,
     time_unit: str = "",
     mapped: Generator | None = None,
-) -> None:
+) -> list[str]:
     """Write a self-contained HTML page about a fit, atomically; it asks no network for anything.
+
+    Returns what was found while it was drawn, in sentences: simulations that diverge.
 
     Parameters
     ----------
@@ -287,8 +311,9 @@ def write_report(
     ... )  # doctest: +SKIP
     """
     origin = Origin(title, command, model_file, tuple(notes), time_unit, mapped)
-    page = render_report(generator, data, diagnostics, origin, random_state=random_state)
-    write_atomically(path, page)
+    page = _checked(generator, data, diagnostics, origin, random_state)
+    write_atomically(path, page.text)
+    return list(page.findings)
 
 
 def render_report(
@@ -300,6 +325,16 @@ def render_report(
     random_state: int = 0,
 ) -> str:
     """Make the page of :func:`write_report`; the same arguments give the same text."""
+    return _checked(generator, data, diagnostics, origin, random_state).text
+
+
+def _checked(
+    generator: Generator,
+    data: Dataset | Digest,
+    diagnostics: Diagnostics,
+    origin: Origin,
+    random_state: int,
+) -> Page:
     if data.names != generator.names:
         raise DataError(
             f"the generator is one of {list(generator.names)}, the data have {list(data.names)}; "

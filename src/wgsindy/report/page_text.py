@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import NamedTuple
+
+from markupsafe import Markup, escape
 
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.diagnostics.findings import Verdict
@@ -13,6 +16,10 @@ from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import Digest
 
+# A number, with its sign, its exponent, its error and its percent sign.
+NUMBER = re.compile(
+    r"(?<!\w)[-\u2212+]?\d[\d.,]*(?:e[-\u2212+]?\d+)?(?: ?± ?[\d.,e\u2212]+)?(?: %)?"
+)
 UNEVEN = 1e-3  # relative spread of the steps above which they are called uneven
 # What a verdict needs beside its findings.
 NEXT: dict[Verdict, str] = {
@@ -28,6 +35,12 @@ NEXT: dict[Verdict, str] = {
         "recipe='sharp' for both."
     ),
 }
+
+DIVERGING = (
+    "Do not simulate beyond the range of the data. Where the state is bounded by something that "
+    "the library does not have, add it (a term that pulls back, a logarithm of a positive state); "
+    "else more data at the edges, or a library of lower degree."
+)
 
 
 def duration(value: float, unit: str) -> str:
@@ -76,6 +89,20 @@ def capitalised(text: str, names: Collection[str] = ()) -> str:
     'v has no noise of its own.'
     """
     return text if text.split(" ", 1)[0] in names else text[:1].upper() + text[1:]
+
+
+def unbroken(text: str) -> Markup:
+    """Mark the numbers of a text, which the page never breaks across lines.
+
+    >>> str(unbroken("95 % of <x>"))
+    '<span class="whole">95 %</span> of &lt;x&gt;'
+    """
+    marked, done = Markup(""), 0
+    for found in NUMBER.finditer(text):
+        whole = Markup('<span class="whole">{}</span>').format(found.group())
+        marked += escape(text[done : found.start()]) + whole
+        done = found.end()
+    return marked + escape(text[done:])
 
 
 def data_facts(shown: Digest, unit: str) -> list[Fact]:

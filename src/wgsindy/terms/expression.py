@@ -6,8 +6,8 @@ second derivatives (:class:`Jet`), its text, its degree, or the powers of a mono
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,26 @@ if TYPE_CHECKING:
     import sympy
 
 VALUES: dict[str, Callable[[Any], Any]] = {name: getattr(np, name) for name in FUNCTIONS}
+
+
+def _number_text(number: float) -> str:
+    return repr(int(number) if number.is_integer() and abs(number) < 1e15 else number)
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How a language writes what differs between languages; by default as :class:`Expression`."""
+
+    names: Mapping[str, str] = field(default_factory=dict)  # of states and functions, if others
+    number: Callable[[float], str] = _number_text
+    power: str = "{base}**{exponent}"
+
+    def called(self, name: str) -> str:
+        """Return the name of a state or of a function."""
+        return self.names.get(name, name)
+
+
+FORMULA = Notation()
 
 
 @dataclass(frozen=True)
@@ -60,6 +80,15 @@ class Expression:
     def text(self) -> str:
         """The formula as text that :meth:`parse` reads back exactly."""
         return _text(self.root)
+
+    def written(self, notation: Notation) -> str:
+        """Write the formula in another language.
+
+        >>> c = Notation(names={"abs": "fabs"}, power="pow({base}, {exponent})")
+        >>> Expression.parse("abs(x) - 2*x**3", ("x",)).written(c)
+        'fabs(x) - 2*pow(x, 3)'
+        """
+        return _text(self.root, notation)
 
     @property
     def variables(self) -> frozenset[str]:
@@ -172,39 +201,38 @@ def _jet(node: Node, jets: dict[str, Jet], n: int, d: int) -> Jet:
     return first.chain(*FUNCTIONS[node.name](first.value))
 
 
-def _text(node: Node, *, inside: bool = False) -> str:
+def _text(node: Node, notation: Notation = FORMULA, *, inside: bool = False) -> str:
     """Write a formula; ``inside`` a product or a power, sums need brackets."""
     match node.kind:
         case "constant":
-            text = _number_text(node.number)
+            text = notation.number(node.number)
             return f"({text})" if inside and node.number < 0 else text
         case "variable":
-            return node.name
+            return notation.called(node.name)
         case "power":
-            base = _text(node.children[0], inside=True)
+            base = _text(node.children[0], notation, inside=True)
             if node.children[0].kind in ("*", "power"):
                 base = f"({base})"
             exponent = _number_text(node.number)
-            return f"{base}**({exponent})" if node.number < 0 else f"{base}**{exponent}"
+            exponent = f"({exponent})" if node.number < 0 else exponent
+            return notation.power.format(base=base, exponent=exponent)
         case "+":
             first, *others = node.children
-            text = _text(first, inside=True) + "".join(map(_added, others))
+            text = _text(first, notation, inside=True)
+            text += "".join(_added(other, notation) for other in others)
             return f"({text})" if inside else text
         case "*":
-            return "*".join(_text(child, inside=True) for child in node.children)
-    return f"{node.name}({', '.join(_text(child) for child in node.children)})"
+            return "*".join(_text(child, notation, inside=True) for child in node.children)
+    arguments = ", ".join(_text(child, notation) for child in node.children)
+    return f"{notation.called(node.name)}({arguments})"
 
 
-def _added(node: Node) -> str:
+def _added(node: Node, notation: Notation) -> str:
     """Write a term after others; what begins with a negative number is subtracted."""
     number = node.children[0] if node.kind == "*" else node
     if number.kind == "constant" and number.number < 0:
-        return f" - {_text(multiply(constant(-1.0), node), inside=True)}"
-    return f" + {_text(node, inside=True)}"
-
-
-def _number_text(number: float) -> str:
-    return repr(int(number) if number.is_integer() and abs(number) < 1e15 else number)
+        return f" - {_text(multiply(constant(-1.0), node), notation, inside=True)}"
+    return f" + {_text(node, notation, inside=True)}"
 
 
 def _degree(node: Node) -> float:

@@ -464,13 +464,17 @@ def test_short_data_are_cut_into_short_blocks_unless_the_filter_remembers() -> N
     model, one = linear(1), np.full(1, DT)
     few = observed(4, [np.tile(one, 400)], 1)
     many = Trajectories([np.zeros((BLOCK * MANY_BLOCKS + 1, 1))], DT, names=("x",))
-    weak, strong = (
-        replace(model, observation_noise=model.observation_noise * times) for times in (0.1, 1000)
+    weak, middle, strong = (
+        replace(model, observation_noise=model.observation_noise * times) for times in (1, 4, 1000)
     )
     assert block_length(weak, few) == SHORTEST_BLOCK
-    assert block_length(model, few) == 2 * SHORTEST_BLOCK
-    assert block_length(model, many) == BLOCK
+    assert block_length(middle, few) == 2 * SHORTEST_BLOCK
+    assert block_length(weak, many) == BLOCK
     assert block_length(strong, few) == BLOCK
+    # Where the tensor vanishes, samples say nothing new for long.
+    vanishing = model_of([{"x": -0.8}], [{"x**2": 1.0}], noise=entries_of(NOISE[:1, :1]))
+    even = model_of([{"x": -0.8}], [{"1": 1.0}], noise=entries_of(NOISE[:1, :1]))
+    assert block_length(vanishing, few) > block_length(even, few)
 
 
 def test_short_blocks_lose_little_of_what_the_samples_tell() -> None:

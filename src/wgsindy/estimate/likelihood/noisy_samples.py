@@ -29,6 +29,8 @@ BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache,
 # A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
 # are still so many times longer than what a filter remembers that little is lost at their starts.
 MANY_BLOCKS, SHORTEST_BLOCK, REMEMBERED = 256, 32, 16
+# Quantile, over states, of the tensor that says what a filter remembers, and the least it may be.
+SMALL_TENSOR, SMALLEST = 0.02, 0.02
 
 
 class Filtered(NamedTuple):
@@ -134,10 +136,13 @@ def taken_over(
 def block_length(model: WorkingModel, data: Dataset) -> int:
     """Samples a block, one number for all passes: likelihoods of other blocks do not compare.
 
-    Noise of variance s is averaged over about sqrt(s / dt) steps, in units of the noise of a step.
+    Noise of variance s is averaged over about sqrt(s / (a dt)) steps: the longer, the smaller the
+    tensor a is. Blocks are for the states at which it is small.
     """
     own = [tensor.entry_number(p, p) for p in range(len(model.units))]
-    memory = 1 + np.sqrt(model.observation_noise[own].max() / data.mean_dt)
+    seen = model.entries[own] @ model.basis.values(model.place.probe).T
+    small = np.maximum(np.quantile(seen, SMALL_TENSOR, axis=1), SMALLEST)
+    memory = 1 + np.sqrt((model.observation_noise[own] / small).max() / data.mean_dt)
     block, least = BLOCK, max(SHORTEST_BLOCK, REMEMBERED * memory)
     while data.n_increments < MANY_BLOCKS * block and block >= 2 * least:
         block //= 2

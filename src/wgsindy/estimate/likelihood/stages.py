@@ -38,9 +38,10 @@ from wgsindy.estimate.likelihood.reweighting import (
     with_tensor,
     with_variance_floor,
 )
-from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection
+from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection, equally_good
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
+from wgsindy.model.alternatives import Alternative
 from wgsindy.model.uncertainty import FEWEST_CLUSTERS, Uncertainty
 from wgsindy.passes.engine import SERIAL, Engine, PassPair
 from wgsindy.passes.summary import DataSummary
@@ -62,6 +63,7 @@ class LikelihoodEstimate:
     noise_error: FloatArray  # (d,) its standard error; zero where it is known
     clipped: float  # share of samples at which the tensor has a negative eigenvalue
     condition: float  # of the unweighted library with unit columns
+    alternatives: tuple[Alternative, ...]  # sets of terms of nearly the same evidence
     model: WorkingModel  # at which weights were taken last
 
 
@@ -162,6 +164,7 @@ def _estimate(
         noise_error=noise_error,
         clipped=scores.clipped / scores.count,
         condition=condition,
+        alternatives=equally_good(drift, entries, selection.basis.formulas),
         model=final,
     )
 

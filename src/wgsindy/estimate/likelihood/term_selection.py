@@ -8,6 +8,7 @@ have a negative variance.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -21,6 +22,8 @@ from wgsindy.estimate.likelihood.evidence import Penalty, Posterior, search
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations
 from wgsindy.estimate.likelihood.working_model import blank_noiseless
 from wgsindy.model import tensor
+from wgsindy.model.alternatives import Alternative
+from wgsindy.model.linear_form import field_names
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import LikelihoodRecipe
 from wgsindy.terms.basis import Basis
@@ -32,6 +35,7 @@ ROUNDING_LEVEL = 1e-9
 ENTRY_SWEEPS = 2
 MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree
 SHARED_BONUS = 2.0  # log-evidence off for a term that all other entries of the tensor have
+EQUAL, MOST_EQUAL = 3.0, 5  # log-evidence behind the best formula of a field, and how many
 SURE = 1e6  # log-evidence for or against a term whose presence is known
 
 
@@ -198,3 +202,18 @@ def best_entries(entries: list[Posterior], noiseless_level: FloatArray) -> Float
     fitted = np.array([posterior.coefficients[0] for posterior in entries])
     blank_noiseless(fitted, noiseless_level)
     return fitted
+
+
+def equally_good(
+    drift: list[Posterior], entries: list[Posterior], formulas: Sequence[str]
+) -> tuple[Alternative, ...]:
+    """Sets of terms whose evidence is nearly that of the best of their field, best first."""
+    terms, near = np.array(formulas), []
+    names = [name for group in field_names(len(drift)) for name in group]
+    for name, posterior in zip(names, [*drift, *entries], strict=True):
+        with np.errstate(divide="ignore"):
+            behind = np.log(posterior.weights / posterior.weights[0])
+        for row in np.flatnonzero(behind > -EQUAL)[1 : MOST_EQUAL + 1].tolist():
+            chosen = tuple(terms[posterior.supports[row]].tolist())
+            near.append(Alternative(name, chosen, float(behind[row])))
+    return tuple(sorted(near, key=lambda one: -one.log_evidence))

@@ -31,7 +31,7 @@ def table_of_frame(source: Any, label: str) -> Table:
         frame = frame.collect()
     index = nw.maybe_get_index(frame)
     if index is not None and is_column(index):
-        frame = nw.from_native(frame.to_native().reset_index(), eager_only=True)
+        frame = nw.from_native(_named(frame.to_native()).reset_index(), eager_only=True)
     names = [str(name) for name in frame.columns]
     if len(set(names)) != len(names):
         raise DataError(f"{label} has columns of the same name: {names}.")
@@ -42,11 +42,23 @@ def table_of_frame(source: Any, label: str) -> Table:
 
 
 def is_column(index: Any) -> bool:
-    """Whether an index is a column that pandas hides: it has a name, or times.
+    """Whether an index is a column that pandas hides: it has names, times or fractions.
 
     Any other counts rows.
     """
-    return bool(getattr(index, "name", None)) or "datetime" in str(index.dtype)
+    names = [name for name in getattr(index, "names", [index.name]) if name is not None]
+    kind = str(index.dtype)
+    return bool(names) or any(word in kind for word in ("datetime", "timedelta", "period", "float"))
+
+
+def _named(frame: Any) -> Any:
+    """Call an index of times without a name what it is; periods begin where they begin."""
+    index = frame.index
+    if str(index.dtype).startswith("period"):
+        index = index.to_timestamp()
+    if index.nlevels == 1 and index.name is None:
+        index = index.rename("time")
+    return frame.set_axis(index)
 
 
 def _column(series: Any) -> Column:
@@ -64,6 +76,9 @@ def _column(series: Any) -> Column:
         missing = np.iinfo(np.int64).min  # NumPy's NaT
         ticks = [missing if s is None or s != s else int(s) for s in stamps]
         return np.array(ticks, dtype=np.int64).view("datetime64[us]")
+    if kind == nw.Duration:
+        lasted = [None if v is None or v != v else v.total_seconds() for v in series.to_list()]
+        return np.array(lasted, dtype=np.float64)
     values = [None if value is None or value != value else str(value) for value in series.to_list()]
     return np.array(values, dtype=object)
 

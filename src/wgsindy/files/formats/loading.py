@@ -19,6 +19,7 @@ import numpy as np
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.formats.arrays import tables_of_arrays
 from wgsindy.files.formats.frames import is_frame, table_of_frame, tables_of_memory
+from wgsindy.files.formats.labelled import is_labelled, tables_of_labelled
 from wgsindy.files.formats.stores import open_hdf5, open_parquet, open_zarr
 from wgsindy.files.formats.text import table_of_text
 from wgsindy.files.table import Column, Table, positional_name
@@ -136,6 +137,8 @@ def tables_of(source: Any) -> list[Table]:
     paths = paths_of(source)
     if paths is not None:
         return [table for path in paths for table in tables_of_file(path)]
+    if is_labelled(source):
+        return tables_of_labelled(source)
     if is_frame(source):
         return [table_of_frame(source, "the data frame")]
     return tables_of_memory(source)

@@ -13,18 +13,22 @@ from wgsindy.model.display.latex import DIGITS_INSIDE_TERMS, round_numbers
 from wgsindy.model.display.numbers import rounded, typographic, with_error
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
+from wgsindy.model.linear_form import field_names, join_terms
 from wgsindy.terms.expression import Expression
 
 TIMES = Markup("<mo>&InvisibleTimes;</mo>")
 DOT = "<mo>&sdot;</mo>"
+LONGEST_TERM = 120  # characters; beyond, a formula is wider than a page
 LONG_SYMBOL = re.compile(r"<mi>\w{2,}</mi>")
 BRACKETS = Markup("<mrow><mo stretchy='false'>(</mo>{}<mo stretchy='false'>)</mo></mrow>")
 
 
 @dataclass(frozen=True)
 class Equation:
-    """One field: its name and its terms, each a ``math`` element, so that lines break between."""
+    """One field: its name and its terms, each an element of its own, so that lines break between.
+
+    Terms are ``math``; one that is wider than a page is text.
+    """
 
     name: str
     symbol: Markup
@@ -78,10 +82,24 @@ def _term(term: str, names: Sequence[str], *, bracketed: bool = False) -> Markup
 
 def _sum(terms: Sequence[Coefficient], names: Sequence[str], digits: int) -> tuple[Markup, ...]:
     parts = [
-        _math(_sign(found.value, first=place == 0) + _product(found, names, digits))
+        _spelt_out(found, digits, first=place == 0)
+        if len(found.term) > LONGEST_TERM
+        else _math(_sign(found.value, first=place == 0) + _product(found, names, digits))
         for place, found in enumerate(terms)
     ]
     return tuple(parts) or (_math(Markup("<mn>0</mn>")),)
+
+
+def _spelt_out(found: Coefficient, digits: int, *, first: bool) -> Markup:
+    """Write a term as text, which breaks anywhere: browsers never break a formula."""
+    text = join_terms([(found.value, found.term)], digits, _error_of(found))
+    if not first:
+        text = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
+    return Markup("<code class='long'>{}</code>").format(typographic(text))
+
+
+def _error_of(found: Coefficient) -> list[float] | None:
+    return None if isnan(found.std_error) else [found.std_error]
 
 
 def _sign(value: float, *, first: bool) -> Markup:

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import SimulationError
 from wgsindy.model.generator import Generator
+from wgsindy.model.simulate import EulerMaruyama, Process
 
 REPLICAS = 19
 # Steps are simulated one after the other, segments at once: long trajectories are cut, and start
@@ -130,6 +131,27 @@ class SimulationCheck:
         return Envelope(places, curve(self.observed), curves.min(axis=0), curves.max(axis=0))
 
 
+@dataclass(frozen=True)
+class UntilTheirEnds:
+    """Euler-Maruyama for paths of ``lengths (R,)`` samples; one that has ended stays where it is.
+
+    Data may end where the process leaves for good: what it would do afterwards says nothing.
+    """
+
+    lengths: IntArray
+
+    def __call__(
+        self, process: Process, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
+    ) -> FloatArray:
+        paths, step = np.empty((len(start), steps + 1, start.shape[1])), EulerMaruyama()
+        paths[:, 0] = start
+        for n in range(steps):
+            paths[:, n + 1] = paths[:, n]
+            going = self.lengths > n + 1
+            paths[going, n + 1] = step(process, paths[going, n], dt, 1, rng)[:, 1]
+        return paths
+
+
 def check_by_simulation(
     generator: Generator, data: Trajectories, random_state: int
 ) -> SimulationCheck:
@@ -144,11 +166,16 @@ def check_by_simulation(
     segments, dt = comparable_segments(data)
     steps = max(map(len, segments)) - 1
     starts = np.tile([segment[0] for segment in segments], (REPLICAS, 1))
+    lengths = [len(segment) for segment in segments] * REPLICAS
     again = generator.simulate(
-        starts, dt=dt, steps=steps, trajectories=len(starts), random_state=random_state
+        starts,
+        dt=dt,
+        steps=steps,
+        trajectories=len(starts),
+        random_state=random_state,
+        scheme=UntilTheirEnds(np.array(lengths)),
     )
     _check_for_runaways(again, data)
-    lengths = [len(segment) for segment in segments] * REPLICAS
     cut = [states[:length] for states, length in zip(again, lengths, strict=True)]
     sets = tuple(cut[i : i + len(segments)] for i in range(0, len(cut), len(segments)))
     share = sum(len(segment) - 1 for segment in segments) / data.n_increments

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.model.generator import Generator
+from wgsindy.model.plots.portrait import plot
 from wgsindy.report.digest import States
 from wgsindy.report.field_data import (
     Mesh,
@@ -41,7 +42,6 @@ SETTINGS: Any = {
     "axes.spines.right": False,
 }
 POINTS = 41
-ARROWS, ELLIPSES = 17, 7  # a side
 Bars = tuple[dict[str, Any], dict[str, Any]]
 
 
@@ -181,42 +181,10 @@ def _label_row(axes: Axes, field: str, coordinate: str) -> None:
 
 def plot_portrait(generator: Generator, data: States, axes: Axes) -> Axes:
     """Draw where the process goes: density of the data, drift arrows, tensor ellipses."""
-    view = Viewport.of(data)
-    axes.hexbin(*data.states.T, gridsize=45, cmap="Blues", mincnt=1, linewidths=0)
-    feet = view.mesh(ARROWS).states
-    drift = generator.drift(feet)
-    axes.quiver(*feet.T, *drift.T, color="0.15", angles="xy", width=0.0032, zorder=3)
-    _draw_ellipses(generator, view, axes)
-    axes.set_xlim(view.low[0], view.high[0])
-    axes.set_ylim(view.low[1], view.high[1])
+    drawn = plot(generator, data.states, ax=axes)
     axes.set_xlabel(data.names[0])
     axes.set_ylabel(data.names[1])
-    return axes
-
-
-def _draw_ellipses(generator: Generator, view: Viewport, axes: Axes) -> None:
-    """Draw one standard deviation of the noise at some points, the largest as their distance."""
-    from matplotlib.collections import EllipseCollection
-
-    centres = view.mesh(ELLIPSES).states
-    spacing = (view.high - view.low).min() / ELLIPSES
-    values, vectors = np.linalg.eigh(generator.diffusion(centres))
-    largest = float(np.sqrt(values.max()))
-    lengths = 0.8 * spacing * np.sqrt(np.maximum(values, 0)) / largest
-    # One artist for all of them: Matplotlib works out the extent of each that is its own.
-    ellipses = EllipseCollection(
-        lengths[:, 1],
-        lengths[:, 0],
-        np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1])),
-        units="xy",
-        offsets=centres,
-        offset_transform=axes.transData,
-        facecolors="none",
-        edgecolors="C3",
-        linewidths=1.2,
-        zorder=4,
-    )
-    axes.add_collection(ellipses, autolim=False)
+    return drawn
 
 
 def plot_overview(estimate: Generator, truth: Generator, data: States) -> Figure:

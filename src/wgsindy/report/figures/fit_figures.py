@@ -12,6 +12,7 @@ import numpy as np
 
 from wgsindy.data.dataset import Dataset
 from wgsindy.model import tensor
+from wgsindy.model.display.numbers import rounded, typographic
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
 from wgsindy.report.digest import Digest, States, digest, relative
@@ -21,6 +22,7 @@ from wgsindy.report.field_data import (
     all_field_names,
     field_curves,
     field_images,
+    is_constant,
 )
 from wgsindy.report.figures.fields import draw_colour_bar, draw_image, plot_portrait
 
@@ -92,15 +94,20 @@ def plot_images(generator: Generator, data: States, weak: Collection[str] = ()) 
     panels = figure.subplots(2, COLUMNS, sharex=True, sharey=True)
     panels[0, 2].axis("off")
     places = [panels[0, 0], panels[0, 1], *panels[1]]
-    for axes, name, values, limits in zip(
-        places, all_field_names(2), images.values, images.colours, strict=True
+    constant = is_constant(images.values)
+    for axes, name, values, limits, same in zip(
+        places, all_field_names(2), images.values, images.colours, constant, strict=True
     ):
-        colours = "Greys" if name in weak else "viridis"
-        image = draw_image(axes, images.mesh, values, colours, limits)
-        draw_colour_bar(figure, image, blank=not values.any(), ax=[axes], pad=0.01)
         axes.set_title(_titled(name, weak))
         axes.set_xlabel(view.names[0])
         axes.tick_params(labelbottom=True)
+        if same:  # one number says more than a coloured square
+            number = typographic(rounded(float(values[0]), 4))
+            axes.text(0.5, 0.5, number, transform=axes.transAxes, ha="center", fontsize=14)
+            continue
+        colours = "Greys" if name in weak else "viridis"
+        image = draw_image(axes, images.mesh, values, colours, limits)
+        draw_colour_bar(figure, image, blank=not values.any(), ax=[axes], pad=0.01)
     for axes in (panels[0, 0], panels[1, 0]):
         axes.set_ylabel(view.names[1])
     return figure

@@ -78,6 +78,7 @@ def _counts_picture(data: States, plane: Plane, central: Plane) -> Picture:
         traces=[*_hatching(mesh, seen), filled, _frame(central)],
         layout=plane_axes(plane.view),
         aspect=SQUARE,
+        columns=("log10 of the samples", "samples"),
     )
 
 
@@ -152,6 +153,7 @@ def _drift_error_picture(generator: Generator, data: States, plane: Plane) -> Pi
         ],
         layout=axes(*names),
         aspect=SQUARE,
+        columns=("half width of the 95 % band in % of the drift",),
     )
 
 

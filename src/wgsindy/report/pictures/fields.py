@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,9 @@ from wgsindy.report.field_data import (
     colour_ranges,
     field_curves,
     field_images,
+    field_values,
     half_widths,
+    is_constant,
     planes,
 )
 from wgsindy.report.pictures.picture import (
@@ -35,6 +38,7 @@ from wgsindy.report.pictures.picture import (
 )
 
 CELLS, POINTS = 31, 81
+MOST_PLACES = 2000  # of the data at which a field is compared with a constant
 PALE_COLOURS = [[0.0, "var(--empty)"], [1.0, "var(--pale)"]]
 
 
@@ -52,15 +56,46 @@ def field_titles(names: Sequence[str]) -> dict[str, str]:
     return titles
 
 
+class Constant(NamedTuple):
+    """A field that has one value wherever there are data."""
+
+    field: str
+    title: str
+    value: float
+    half_width: float  # of its 95 % interval; NaN if the fit gives none
+    identified: bool
+
+
+def constant_fields(
+    generator: Generator, data: States, weak: Collection[str] = ()
+) -> list[Constant]:
+    """Those of the fields that are one number: nothing is drawn of them.
+
+    ``weak`` drift components are not identified.
+    """
+    places = np.unique(data.states[:: max(1, len(data.states) // MOST_PLACES)], axis=0)
+    values, widths = field_values(generator, places), half_widths(generator, places)
+    return [
+        Constant(field, title, float(value[0]), float(width.max()), field not in weak)
+        for (field, title), value, width, same in zip(
+            field_titles(generator.names).items(), values, widths, is_constant(values), strict=True
+        )
+        if same
+    ]
+
+
 def field_pictures(generator: Generator, data: States, weak: Collection[str]) -> list[Picture]:
     """Images for two coordinates, curves through the middle of the data for any other number.
 
+    None of a field that is constant, see :func:`constant_fields`.
     ``weak`` drift components are marked, and have no colours.
     """
     drawn = _images if data.dimension == 2 else _curves
+    constant = {found.field for found in constant_fields(generator, data)}
     return [
         _as_unidentified(picture) if field in weak else picture
         for field, picture in drawn(generator, data).items()
+        if field not in constant
     ]
 
 
@@ -110,6 +145,7 @@ def _images(generator: Generator, data: States) -> dict[str, Picture]:
             traces=[shown],
             layout=axes(*names),
             aspect=SQUARE,
+            columns=(field, *(["half width of the 95 % band"] if sure else [])),
         )
     return pictures
 

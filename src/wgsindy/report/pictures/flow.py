@@ -88,6 +88,7 @@ def arrow_picture(
         traces=[_density(plane, data), *outlines, _points(places, hover, drift)],
         layout=plane_axes(plane.view),
         aspect=SQUARE,
+        columns=[f"drift of {name}" for name in names],
     )
 
 
@@ -130,6 +131,7 @@ def ellipse_picture(generator: Generator, data: States, plane: Plane, unit: str)
         ],
         layout=plane_axes(plane.view),
         aspect=SQUARE,
+        columns=(f"variance of {names[0]}", "covariance", f"variance of {names[1]}"),
     )
 
 

@@ -50,10 +50,16 @@ class Picture:
     aspect: float = FLAT
     caption: str = ""
     wide: bool = field(default=False)
+    columns: Sequence[str] = ()  # what the values beside x and y are, in a table of the data
 
     def spec(self) -> Spec:
-        """What the page's script draws."""
-        return {"data": list(self.traces), "layout": self.layout, "aspect": self.aspect}
+        """What the page's script draws, and writes as a table."""
+        return {
+            "data": list(self.traces),
+            "layout": self.layout,
+            "aspect": self.aspect,
+            "columns": list(self.columns),
+        }
 
 
 def marked(title: str, weak: Collection[str]) -> str:

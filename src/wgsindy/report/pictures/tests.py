@@ -113,6 +113,7 @@ def _profile_pictures(residuals: Residuals, p: int) -> tuple[Picture, Picture]:
                 ),
             ],
             layout=axes(below, f"{title.split(' of ')[0].lower()}"),
+            columns=("mean of the coordinate",),
         )
 
     return (

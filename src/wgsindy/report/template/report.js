@@ -8,7 +8,8 @@
   const MOST_TICKS = 7;
   const BAR_TICKS = 5;
   const REACH = 20; // pixels from a point within which it answers
-  const DENSE = 2; // pixels of an image for one of the screen
+  const UNSEEN = 360; // width of a picture in a window that is not shown
+  const SHADES = 96; // of a heat map: cells of one shade are one path
   const pen = document.createElement("canvas").getContext("2d");
 
   // ---- numbers
@@ -63,19 +64,20 @@
 
   // ---- colours: the style sheet names them; light, dark and paper give each name its value
 
-  function resolved(colour) {
-    const name = /^var\((--[\w-]+)\)$/.exec(colour);
-    pen.fillStyle = name ? getComputedStyle(root).getPropertyValue(name[1]).trim() : colour;
-    return [1, 3, 5].map((at) => parseInt(pen.fillStyle.slice(at, at + 2), 16));
-  }
+  const channels = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 
+  // What a share of a scale is painted with. A scale between two names is the second over the first, so that it
+  // follows the style sheet: a page is printed as it was drawn, and nothing has to be drawn again.
   function colouring(scale) {
-    const stops = scale.map(([place, colour]) => [place, resolved(colour)]);
+    const [first, last] = [scale[0][1], scale[scale.length - 1][1]];
+    if (first === last) return () => ({ fill: last });
+    if (first.startsWith("var(")) return (share) => ({ fill: last, fillOpacity: share.toFixed(3) });
+    const stops = scale.map(([place, colour]) => [place, channels(colour)]);
     return (share) => {
-      const at = Math.min(Math.max(share, 0), 1);
-      const next = Math.max(1, stops.findIndex(([place]) => place >= at));
+      const next = Math.max(1, stops.findIndex(([place]) => place >= share));
       const [[left, from], [right, to]] = [stops[next - 1], stops[next]];
-      return `rgb(${from.map((part, i) => Math.round(part + ((to[i] - part) * (at - left)) / (right - left)))})`;
+      const mixed = from.map((part, i) => Math.round(part + ((to[i] - part) * (share - left)) / (right - left)));
+      return { fill: `rgb(${mixed})` };
     };
   }
 
@@ -227,35 +229,43 @@
       add(svg, "path", { d: bars.join("") }, { fill: trace.marker.color, opacity: trace.marker.opacity ?? 1 });
     },
 
-    // Each cell ends on a whole pixel of the image, so that no seam is seen.
+    // Cells as paths, never as an image: a browser decodes images later, and would print without them.
     heatmap(svg, trace, frame) {
       const [[x0, x1], [y0, y1]] = [edges(trace.x), edges(trace.y)];
-      const [left, top] = [frame.x(x0), frame.y(y1)];
-      const [width, height] = [frame.x(x1) - left, frame.y(y0) - top];
-      const canvas = document.createElement("canvas");
-      [canvas.width, canvas.height] = [Math.ceil(width * DENSE), Math.ceil(height * DENSE)];
       const [low, high] = [trace.zmin ?? extent(finite(trace.z))[0], trace.zmax ?? extent(finite(trace.z))[1]];
+      const across = (i) => frame.x(x0 + ((x1 - x0) * i) / trace.x.length);
+      const down = (j) => frame.y(y0 + ((y1 - y0) * j) / trace.y.length);
+      const shadeOf = (value) => {
+        const share = high > low ? Math.min(Math.max((value - low) / (high - low), 0), 1) : 0;
+        return value === null ? null : Math.round(share * SHADES);
+      };
       const colour = colouring(trace.colorscale);
-      const brush = canvas.getContext("2d");
-      const across = trace.x.map((_, i) => Math.round((i * canvas.width) / trace.x.length)).concat(canvas.width);
-      const down = trace.y.map((_, j) => Math.round((j * canvas.height) / trace.y.length)).concat(canvas.height);
-      [...trace.z].reverse().forEach((row, j) => row.forEach((value, i) => {
-        if (value === null) return;
-        brush.fillStyle = colour(high > low ? (value - low) / (high - low) : 0);
-        brush.fillRect(across[i], down[j], across[i + 1] - across[i], down[j + 1] - down[j]);
-      }));
-      add(svg, "image", { x: left, y: top, width, height, href: canvas.toDataURL(), preserveAspectRatio: "none" });
+      // Neighbours overlap, or a viewer of the printed page shows seams; not where both would shine through.
+      const lap = "fillOpacity" in colour(0) ? 0 : 0.5;
+      const cells = new Map();
+      trace.z.forEach((row, j) => {
+        const shades = row.map(shadeOf);
+        for (let i = 0, end = 0; i < row.length; i = end) {
+          for (end = i + 1; end < row.length && shades[end] === shades[i]; end += 1);
+          if (shades[i] === null) continue;
+          const [left, right, top, bottom] = [across(i), across(end) + lap, down(j + 1), down(j) + lap]
+            .map((at) => at.toFixed(1));
+          cells.set(shades[i], `${cells.get(shades[i]) ?? ""}M${left} ${top}H${right}V${bottom}H${left}Z`);
+        }
+      });
+      // Crisp edges leave no seam on a screen.
+      const sheet = add(svg, "g", { "shape-rendering": "crispEdges" });
+      cells.forEach((d, shade) => add(sheet, "path", { d }, colour(shade / SHADES)));
     },
   };
 
   function draw(node) {
     const spec = specs[node.id];
     node.style.aspectRatio = "auto";
-    const frame = frameOf(spec, Math.floor(node.clientWidth));
+    const frame = frameOf(spec, Math.floor(node.clientWidth) || UNSEEN);
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     svg.style.font = FONT;
-    svg.setAttribute("width", frame.width);
-    svg.setAttribute("height", frame.height);
+    svg.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`); // its place may become narrower: on paper
     const inside = { x: frame.left, y: frame.top, width: frame.right - frame.left, height: frame.bottom - frame.top };
     drawAxes(svg, frame, spec.layout);
     add(add(svg, "clipPath", { id: `${node.id}-inside` }), "rect", inside);
@@ -327,9 +337,76 @@
     plane.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") label.remove(); });
   }
 
+  // ---- what is drawn as a table, equations to the clipboard
+
+  const cell = (value) => (/[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+
+  // A line for each mark that answers, and for both edges of a band: series, x, y, and what else is known of it.
+  function tableOf(spec) {
+    const { xaxis, yaxis } = spec.layout;
+    const lines = [["series", xaxis.title.text, yaxis.title.text, ...spec.columns]];
+    const also = (value) => (value === undefined ? [] : [value].flat());
+    spec.data.forEach((trace) => {
+      const name = trace.name ?? "";
+      if (trace.fill) {
+        const half = trace.x.length / 2;
+        trace.x.forEach((x, i) => lines.push([`${name}, ${i < half ? "upper" : "lower"}`, x, trace.y[i]]));
+      } else if (!trace.hovertemplate || trace.hoverinfo === "skip") {
+        return;
+      } else if (trace.type === "heatmap") {
+        trace.z.forEach((row, j) => row.forEach((z, i) => {
+          if (z !== null) lines.push([name, trace.x[i], trace.y[j], z, ...also(trace.customdata?.[j][i])]);
+        }));
+      } else {
+        trace.x.forEach((x, i) => lines.push([name, x, trace.y[i], ...also(trace.customdata?.[i])]));
+      }
+    });
+    return `${lines.map((line) => line.map((value) => cell(String(value ?? ""))).join(",")).join("\n")}\n`;
+  }
+
+  function save(text, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  async function copy(source) {
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+    } catch { // an old browser, or a page that may not: by a selection, which needs something visible
+      source.closest("details").open = true;
+      getSelection().selectAllChildren(source);
+      document.execCommand("copy");
+    }
+  }
+
+  function listen() {
+    document.querySelectorAll("[data-saves]").forEach((button) => {
+      button.hidden = false;
+      const name = button.dataset.saves;
+      button.addEventListener("click", () => save(tableOf(specs[name]), `${name}.csv`));
+    });
+    document.querySelectorAll("[data-copies]").forEach((button) => {
+      button.hidden = false;
+      button.addEventListener("click", async () => {
+        await copy(document.getElementById(button.dataset.copies));
+        button.parentElement.querySelector("[role=status]").textContent = `${button.textContent} copied`;
+      });
+    });
+  }
+
   // ---- the page
 
-  const drawAll = () => document.querySelectorAll(".picture").forEach(draw);
+  // Tables that are wider than the window say so.
+  const tellScrolling = () => document.querySelectorAll(".scroll").forEach((region) =>
+    region.classList.toggle("wider", region.scrollWidth > region.clientWidth + 1));
+
+  function drawAll() {
+    document.querySelectorAll(".picture").forEach(draw);
+    tellScrolling();
+  }
 
   function onPaper(printing) {
     root.classList.toggle("paper", printing);
@@ -361,12 +438,12 @@
       waiting = setTimeout(drawAll, 120);
     });
     addEventListener("pointerdown", () => label.remove(), { capture: true });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
     addEventListener("beforeprint", () => onPaper(true));
     addEventListener("afterprint", () => onPaper(false));
   }
 
   follow();
+  listen();
   try {
     start();
     root.dataset.drawn = "yes";

@@ -1,0 +1,123 @@
+"""Questions that take another fit: as a chain of Euler steps, and at longer steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.dataset import Dataset
+from wgsindy.errors import WgsindyError
+from wgsindy.estimate.fit import fit_likelihood
+from wgsindy.estimate.held_out import log_likelihood
+from wgsindy.estimate.result import Fit
+from wgsindy.model.linear_form import field_names
+from wgsindy.passes.segments import segments_of
+from wgsindy.passes.summary import data_summary
+from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
+
+MOST_STEPS, SEGMENT = 25_000, 250  # on which the kind of step is judged
+THINNED = (2, 4)  # every so many samples
+FEWEST_LEFT = 500  # increments
+CHANGED = 4.0  # standard errors; chance reaches it once in 16,000 times a coefficient
+LARGE_CHANGE = 0.1  # share of a coefficient
+
+
+class _Worth(NamedTuple):
+    """Log-evidence of a fit, and its terms ``(d + E, K)``."""
+
+    worth: float
+    terms: BoolArray
+
+    @classmethod
+    def of(cls, fit: Fit, data: Dataset) -> _Worth:
+        """What a fit is worth on ``data``."""
+        assert fit.likelihood is not None
+        terms = coefficients(fit) != 0
+        gained = log_likelihood(fit.generator, data) * data.n_increments
+        return cls(gained - fit.likelihood.term_cost * int(terms.sum()), terms)
+
+
+class StepChange(NamedTuple):
+    """What keeping fewer samples does to the equations."""
+
+    every: int  # samples of which one is kept
+    fields: tuple[str, ...]  # whose coefficients change by more than chance
+    size: float  # of the clearest change, as a share of the coefficient
+    errors: float  # the same in standard errors
+
+
+def coefficients(fit: Fit) -> FloatArray:
+    """Coefficients ``(d + E, K)`` of the written formulas."""
+    spread = fit.generator.uncertainty
+    assert spread is not None
+    return np.concatenate([spread.drift, fit.generator.tensor_field.coefficients])
+
+
+def chain_evidence(fit: Fit) -> float:
+    """Log-evidence by which the samples are Euler steps of a simulation rather than a process.
+
+    Zero where nobody can tell. A linear process is a chain with other coefficients.
+    """
+    if fit.likelihood is None:
+        return 0.0
+    # Enough to tell, and held in memory: each fit reads them several times.
+    data = segments_of(fit.data, MOST_STEPS // SEGMENT, SEGMENT, engine=fit.engine)
+    try:
+        process = _Worth.of(fit, data)
+        chain = _refitted(fit, data, SHARP_EULER)
+        if chain.worth > process.worth:  # by its steps, or by its terms?
+            process = max(process, _refitted(fit, data, SHARP, chain.terms), key=lambda one: one[0])
+    except WgsindyError:
+        return 0.0
+    return chain.worth - process.worth
+
+
+def _refitted(
+    fit: Fit, data: Dataset, recipe: LikelihoodRecipe, given: BoolArray | None = None
+) -> _Worth:
+    """Fit by a recipe that knows no noise, and say what the fit is worth."""
+    recipe = replace(recipe, noise_correction=False)
+    found = fit_likelihood(data, fit.library, recipe, fit.summary, name="", given=given)
+    return _Worth.of(found, data)
+
+
+def step_change(fit: Fit) -> StepChange | None:
+    """Fit the same terms to fewer samples, and compare.
+
+    A process that is seen through white noise has the same equations at every step. The estimate
+    from all samples is the better one, so that the variance of the difference is the difference of
+    the variances (Hausman); at least that of the better one. Nothing where no noise was found.
+    """
+    estimate = fit.likelihood
+    if estimate is None or not estimate.noise_error.any() or fit.generator.basis.origin.any():
+        return None
+    data = segments_of(fit.data, MOST_STEPS // SEGMENT, SEGMENT, engine=fit.engine)
+    whole, clearest = coefficients(fit), StepChange(0, (), 0.0, 0.0)
+    names = np.concatenate(field_names(fit.data.dimension))
+    for every in THINNED:
+        if data.n_increments < every * FEWEST_LEFT:
+            break
+        kept = data.thinned(every)
+        recipe = replace(SHARP, noise_correction=True)
+        summary = data_summary(kept, standardise=True)
+        try:
+            other = fit_likelihood(kept, fit.library, recipe, summary, name="", given=whole != 0)
+        except WgsindyError:
+            continue
+        gap = np.abs(coefficients(other) - whole)
+        spreads = [one.generator.uncertainty for one in (fit, other)]
+        own, longer = (one.std_errors() ** 2 for one in spreads if one is not None)
+        errors = gap / np.sqrt(np.maximum(longer - own, own) + np.finfo(float).tiny)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.where(whole != 0, gap / np.abs(whole), 0.0)
+        changed = (errors > CHANGED) & (size > LARGE_CHANGE)
+        worst = np.unravel_index(np.argmax(np.where(changed, errors, 0.0)), gap.shape)
+        if changed.any() and errors[worst] > clearest.errors:
+            fields = (names[worst[0]], *names[changed.any(axis=1)])
+            clearest = StepChange(
+                every, tuple(dict.fromkeys(fields)), float(size[worst]), float(errors[worst])
+            )
+    return clearest

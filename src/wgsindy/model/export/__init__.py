@@ -1,0 +1,1 @@
+"""A generator as source code of other languages."""

@@ -1,0 +1,1 @@
+"""Matplotlib pictures of a generator and of its forecasts: data in, Axes out."""

@@ -1,0 +1,191 @@
+"""Walls, leaning noise, other steps, empty corners, equal and long formulas."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from measured import measured
+
+from wgsindy import Generator, Trajectories, WGSINDy
+from wgsindy.data.arrays import FloatArray
+from wgsindy.diagnostics import checks, probe_checks, sample_checks
+from wgsindy.diagnostics.findings import Finding, Limitation
+from wgsindy.diagnostics.measurements import Measurements
+from wgsindy.diagnostics.refits import step_change
+from wgsindy.errors import WgsindyWarning
+from wgsindy.model.alternatives import Alternative
+
+DT = 0.05
+
+
+def fitted(paths: FloatArray, library: str = "poly2", dt: float = DT) -> WGSINDy:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WgsindyWarning)
+        return WGSINDy(library).fit(Trajectories(list(paths), dt))
+
+
+def relaxation(seed: int, trajectories: int = 16, steps: int = 1000) -> FloatArray:
+    """Exact samples of dx = -x dt + dW, ``(R, n, 1)``."""
+    rng, kept = np.random.default_rng(seed), np.exp(-DT)
+    x = np.empty((trajectories, steps + 1, 1))
+    x[:, 0] = rng.standard_normal((trajectories, 1)) * np.sqrt(0.5)
+    for n in range(steps):
+        shock = rng.standard_normal((trajectories, 1)) * np.sqrt((1 - kept**2) / 2)
+        x[:, n + 1] = kept * x[:, n] + shock
+    return x
+
+
+# Walls.
+
+
+def test_a_distance_ends_at_a_wall_and_the_state_itself_does_not() -> None:
+    x = relaxation(0)
+    folded = list(sample_checks.wall(measured(fitted(np.abs(x)))))
+    assert [one.limitation for one in folded] == [Limitation.BOUNDARY]
+    assert folded[0].fields == ("b1",)
+    assert not folded[0].handled
+    assert "as at a wall" in folded[0].sentence
+    seen = measured(fitted(x))
+    assert list(sample_checks.wall(seen)) == []
+    assert seen.residuals.visits.max() < sample_checks.MANY_VISITS / 2
+
+
+def test_noise_that_vanishes_at_an_edge_is_no_wall() -> None:
+    rng, h = np.random.default_rng(1), DT / 20
+    x, paths = np.full(16, 1.0), np.empty((16, 1001, 1))
+    for n in range(1001):
+        paths[:, n, 0] = x
+        for shock in rng.standard_normal((20, 16)) * np.sqrt(h):
+            x = np.abs(x + 2 * (1 - x) * h + 0.8 * np.sqrt(x) * shock)
+    assert list(sample_checks.wall(measured(fitted(paths)))) == []
+
+
+# Samples that were left out.
+
+
+@pytest.mark.parametrize(("share", "handled"), [(0.02, True), (0.3, False)])
+def test_a_few_samples_on_lines_are_left_out_and_many_limit_the_verdict(
+    share: float, handled: bool
+) -> None:
+    x: FloatArray = relaxation(2)
+    filled = np.asarray(np.random.default_rng(3).uniform(size=x.shape[1]) < share / 3)
+    for n in (np.flatnonzero(filled[2:-6]) + 2).tolist():
+        x[:, n + 1 : n + 4] = x[:, n, None] + np.arange(1, 4)[:, None] / 4 * (
+            x[:, n + 4, None] - x[:, n, None]
+        )
+    found = list(sample_checks.interpolated(measured(fitted(x))))
+    assert [one.handled for one in found] == [handled]
+
+
+# Noise that leans, and correlations that are clear only together.
+
+
+def test_shocks_that_lean_to_one_side_are_no_diffusion() -> None:
+    rng, x = np.random.default_rng(4), np.empty((8, 1001, 1))
+    x[:, 0] = 0.0
+    for n in range(1000):
+        shock = (rng.gamma(6.0, size=(8, 1)) - 6.0) / np.sqrt(6.0)
+        x[:, n + 1] = x[:, n] * (1 - DT) + np.sqrt(DT) * shock
+    found = list(checks.jumps(measured(fitted(x))))
+    assert Limitation.JUMPS in [one.limitation for one in found]
+    assert list(checks.jumps(measured(fitted(relaxation(4))))) == []
+
+
+def test_small_correlations_at_many_lags_are_clear_together() -> None:
+    seen = measured(fitted(relaxation(5)))
+    probes = seen.residuals.probes
+    count = probes.lag_count[:, None, None]
+    for errors, expected in ((0.5, 0), (3.0, 1)):
+        lagged = np.full_like(probes.lagged, errors) * np.sqrt(count)
+        left = replace(seen.residuals, probes=replace(probes, lagged=lagged))
+        other = Measurements(seen.fit)
+        other.__dict__["residuals"] = left
+        assert len(list(probe_checks.delayed(other))) == expected
+
+
+# Other steps.
+
+
+def test_sensor_noise_with_a_memory_changes_the_equations_at_other_steps() -> None:
+    x, rng = relaxation(6), np.random.default_rng(7)
+    white, lasting = np.zeros_like(x), np.zeros_like(x)
+    shocks = rng.standard_normal(x.shape)
+    white = 0.15 * shocks
+    for n in range(1, x.shape[1]):
+        lasting[:, n] = 0.6 * lasting[:, n - 1] + 0.15 * shocks[:, n]
+    found = step_change(fitted(x + lasting).fit_)
+    assert found is not None
+    assert "a11" in found.fields
+    assert found.size > 0.1
+    good = step_change(fitted(x + white).fit_)
+    assert good is not None
+    assert good.fields == ()
+    assert step_change(fitted(x).fit_) is None
+
+
+# Extrapolation.
+
+
+def test_empty_corners_are_a_guess_if_the_library_is_large() -> None:
+    rng = np.random.default_rng(8)
+    along, across = (
+        rng.standard_normal((2, 8, 1001, 1)) * np.array([1.0, 0.05])[:, None, None, None]
+    )
+    x = np.empty((8, 1001, 2))
+    x[:, 0] = 0.0
+    kicks = np.concatenate([along + across, along - across], axis=2) * np.sqrt(DT)
+    for n in range(1000):
+        pull = np.stack([-x[:, n, 0], -x[:, n, 1]], axis=1)
+        x[:, n + 1] = x[:, n] + pull * DT + kicks[:, n]
+    found = list(checks.extrapolated(measured(fitted(x, "poly4"))))
+    assert [one.limitation for one in found] == [Limitation.EXTRAPOLATED]
+    apart = np.concatenate([relaxation(9, 8), relaxation(10, 8)], axis=2)
+    assert list(checks.extrapolated(measured(fitted(apart, "poly4")))) == []
+
+
+# Formulas.
+
+
+def test_equal_formulas_are_noted_and_the_summary_says_so() -> None:
+    seen = measured(fitted(relaxation(11)))
+    close = Alternative("b1", ("x", "x**3"), -0.3)
+    far = Alternative("b1", ("x**3",), -2.0)
+
+    def equals(*alternatives: Alternative) -> list[Finding]:
+        generator = replace(seen.generator, alternatives=alternatives)
+        fit = replace(seen.fit, generator=generator, rivals=())
+        return list(checks.several(Measurements(fit)))
+
+    assert equals(far) == []
+    found = equals(close, far)
+    assert len(found) == 1
+    assert found[0].handled
+    assert "b1 ~ x, x**3" in found[0].sentence
+    diagnostics = replace(
+        fitted(relaxation(11)).diagnostics_, verdict="identified", findings=tuple(found)
+    )
+    assert "one of several" in diagnostics.summary
+
+
+def test_a_formula_of_many_terms_is_no_equation() -> None:
+    seen = measured(fitted(relaxation(12), "poly20"))
+    spread = seen.generator.uncertainty
+    assert spread is not None
+    for terms, expected in ((checks.MANY_TERMS + 1, 1), (checks.MANY_TERMS, 0)):
+        drift = np.zeros_like(spread.drift)
+        drift[0, :terms] = 1.0
+        generator = replace(seen.generator, uncertainty=replace(spread, drift=drift))
+        found = list(checks.long_formula(Measurements(replace(seen.fit, generator=generator))))
+        assert len(found) == expected
+
+
+def test_alternatives_are_kept_in_model_files() -> None:
+    generator = replace(
+        fitted(relaxation(13)).generator_,
+        alternatives=(Alternative("b1", ("1", "x"), -0.25, "square roots"),),
+    )
+    assert Generator.from_dict(generator.to_dict()).alternatives == generator.alternatives
+    assert "alternatives" not in replace(generator, alternatives=()).to_dict()
