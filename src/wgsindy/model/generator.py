@@ -19,7 +19,8 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
-from wgsindy.model import circulation, model_file, tensor
+from wgsindy.model import density as circulation
+from wgsindy.model import model_file, tensor
 from wgsindy.model.alternatives import Alternative
 from wgsindy.model.density import LogDensity
 from wgsindy.model.display import latex

@@ -97,9 +97,9 @@ def _or_dash(value: float, digits: int) -> str:
 
 def _sentence(rows: Sequence[Row]) -> str:
     median = _median([row.distance for row in rows])
-    ratio = median / _median([row.oracle for row in rows])
+    ratio = _median([row.distance / row.oracle for row in rows])
     return (
         f"Median over {len(rows)} systems of the total variation: {number(median, 3)}, "
-        f"{number(ratio, 2)} times that of the oracle. A fit that is refused counts as infinitely "
+        f"median ratio to the oracle's {number(ratio, 2)}. A fit that is refused counts as infinitely "
         "far."
     )
