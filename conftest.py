@@ -17,6 +17,7 @@ LONG = (
     "tests/docs/",
     "tests/golden/",
     "tests/passes/test_dask_cluster.py",
+    "tests/readouts/test_witnesses.py",
     "tests/report/test_report_page.py",
     "tests/statistical/",
 )
@@ -37,6 +38,7 @@ SLOW = (
     "tests/files/test_stream_tables.py",
     "tests/house/test_cold_start.py",
     "tests/passes/test_segments.py",
+    "tests/readouts/",
     "tests/report/",
     "tests/zoo/",
 )

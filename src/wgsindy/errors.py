@@ -43,6 +43,10 @@ class SimulationError(WgsindyError):
     """A simulation cannot be carried out, or left the range of finite numbers."""
 
 
+class ReadoutError(WgsindyError):
+    """A quantity that was asked of a generator does not exist, or cannot be told."""
+
+
 class EngineError(WgsindyError):
     """Passes cannot run where they were asked to: no engine, no scheduler, no workers."""
 

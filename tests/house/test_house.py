@@ -22,6 +22,7 @@ ROOMS = (
     "passes",
     "terms",
     "model",
+    "readouts",
     "recipes",
     "estimate",
     "diagnostics",
@@ -31,6 +32,8 @@ ROOMS = (
     "estimator",
     "cli",
 )
+# What a generator tells is asked of the generator, and loaded when it is.
+DOORS = {("model.generator", "readouts")}
 # The root hands out public names: whoever imports it may reach all of them.
 ROOT_REACHES = "estimator"
 MOST_ROOMS, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 16, 12, 29_000, 60
@@ -80,7 +83,7 @@ def violations(name: str, tree: ast.Module) -> list[str]:
     return [
         f"{name} imports from {other}, which is below it"
         for other in imported_rooms(name, tree)
-        if other not in ROOMS or ROOMS.index(other) > place
+        if (name, other) not in DOORS and (other not in ROOMS or ROOMS.index(other) > place)
     ]
 
 
@@ -165,6 +168,7 @@ def functions() -> list[tuple[str, int]]:
         ),
         ("terms.basis", "if TYPE_CHECKING:\n    from wgsindy.zoo.system import System"),
         ("terms.basis", "import wgsindy"),
+        ("model.tensor", "from wgsindy.readouts.grid import Grid"),
         ("terms.basis", "from wgsindy import WGSINDy"),
         ("zoo.limits", "from wgsindy_evidence.baselines.oracle import fit_oracle"),
         ("zoo.limits", "from ..report import write_report"),
@@ -179,6 +183,7 @@ def test_the_checker_sees_a_violation(name: str, code: str) -> None:
     ("name", "code"),
     [
         ("model.generator", "from wgsindy import terms, errors"),
+        ("model.generator", "from wgsindy.readouts.readouts import Readouts"),
         ("zoo.limits", "from wgsindy.zoo.system import System"),
         ("zoo.limits", "from .system import System"),
         ("terms.basis", "from wgsindy import __version__"),

@@ -10,9 +10,8 @@ import sympy
 
 from wgsindy import Trajectories, zoo
 from wgsindy.data.arrays import FloatArray
-from wgsindy.model.density import LogDensity, ScorePass, fit_density
+from wgsindy.model.density import LogDensity, ScorePass, current_velocity, fit_density
 from wgsindy.model.generator import Generator
-from wgsindy.model.readouts import current_velocity
 from wgsindy.passes.engine import Threads, reduce
 from wgsindy.terms.library import Library, library
 

@@ -22,7 +22,7 @@ import wgsindy_evidence
 # Rooms of wgsindy that can change a figure. How data are read from files and how results are shown
 # cannot: experiments simulate what they fit.
 COMPUTING = (
-    *("data", "passes", "terms", "model", "recipes", "estimate", "diagnostics", "zoo"),
+    *("data", "passes", "terms", "model", "readouts", "recipes", "estimate", "diagnostics", "zoo"),
     "estimator",  # hands arguments on, and decides what is handed on if none are given
 )
 # Rooms of the evidence that make lines; of these, an experiment depends on what it imports.

@@ -12,8 +12,10 @@ from wgsindy_evidence.experiments.ours import (
     calibration,
     datasheets,
     gallery,
+    generator_readouts,
     measured,
     observation_noise,
+    readout_intervals,
     recordings,
     steps,
     uneven,
@@ -77,6 +79,18 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("uneven", uneven.uneven_cases, uneven.run_case, "uneven"),
         Experiment("verdicts", verdicts.verdict_cases, verdicts.run_case, "verdicts"),
         Experiment("gallery", gallery.gallery_cases, gallery.run_case, "gallery"),
+        Experiment(
+            "generator-readouts",
+            generator_readouts.readout_cases,
+            generator_readouts.run_case,
+            "generator-readouts",
+        ),
+        Experiment(
+            "readout-intervals",
+            readout_intervals.interval_cases,
+            readout_intervals.run_case,
+            "readout-intervals",
+        ),
         Experiment("errata", errata.errata_cases, errata.run_case, "errata"),
     )
 }

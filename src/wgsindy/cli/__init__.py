@@ -15,6 +15,7 @@ from wgsindy.cli.console import complain, console, say
 from wgsindy.cli.demo import demo
 from wgsindy.cli.fit import fit
 from wgsindy.cli.plugins import add_commands
+from wgsindy.cli.readout import readout
 from wgsindy.cli.report import report
 from wgsindy.cli.simulate import simulate
 from wgsindy.errors import WgsindyError
@@ -32,6 +33,7 @@ app.command()(fit)
 app.command()(report)
 app.command()(compare)
 app.command()(simulate)
+app.command()(readout)
 app.command()(demo)
 add_commands(app)
 

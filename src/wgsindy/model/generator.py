@@ -19,7 +19,8 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
-from wgsindy.model import model_file, readouts, tensor
+from wgsindy.model import density as circulation
+from wgsindy.model import model_file, tensor
 from wgsindy.model.density import LogDensity
 from wgsindy.model.display import latex
 from wgsindy.model.equations import Alternative, Coefficients, Formulas, SymbolicGenerator
@@ -33,7 +34,9 @@ from wgsindy.terms.expression import Expression
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from wgsindy.data.dataset import Dataset
     from wgsindy.model.forecast import Fan
+    from wgsindy.readouts.readouts import Readouts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,17 +166,17 @@ class Generator:
 
     def rotation(self, points: ArrayLike) -> FloatArray:
         """Antisymmetric part of the drift Jacobian ``(n, d, d)``."""
-        return readouts.rotation(self.drift_jacobian(points))
+        return circulation.rotation(self.drift_jacobian(points))
 
     def antisymmetric_drift(self, points: ArrayLike) -> FloatArray:
         """Field anti(J)(x) (x - origin) ``(n, d)``: the rotating drift, to first order."""
         x = self._points(points)
-        return readouts.antisymmetric_drift(x - self.basis.origin, self.drift_jacobian(x))
+        return circulation.antisymmetric_drift(x - self.basis.origin, self.drift_jacobian(x))
 
     def diffusion_divergence(self, points: ArrayLike) -> FloatArray:
         """sum_q d a_pq / d x_q ``(n, d)``, by central differences."""
         moved = self.relative()
-        return readouts.divergence(moved.diffusion, self._points(points) - self.basis.origin)
+        return circulation.divergence(moved.diffusion, self._points(points) - self.basis.origin)
 
     def current_velocity(self, points: ArrayLike, density: LogDensity) -> FloatArray:
         """Velocity of the stationary current ``(n, d)``; zero for a reversible process.
@@ -181,7 +184,7 @@ class Generator:
         ``density`` is that of the states, see :func:`wgsindy.model.density.fit_density`.
         """
         x = self._points(points)
-        return readouts.current_velocity(
+        return circulation.current_velocity(
             self.drift(x), self.diffusion(x), self.diffusion_divergence(x), density.slope(x)
         )
 
@@ -344,6 +347,32 @@ class Generator:
             random_state=random_state,
             scheme=scheme,
         )
+
+    def readouts(
+        self,
+        data: Dataset | None = None,
+        box: Any = None,
+        cells: int | Sequence[int] | None = None,
+        **options: Any,
+    ) -> Readouts:
+        """What follows from the generator: density, currents, rates, passage times, forecasts.
+
+        Parameters
+        ----------
+        data : where the process was seen, if the generator does not know it
+        box : a pair (low, high) for each coordinate; by default what holds the stationary law
+        cells : of the grid, a side; by default 1024, 128 and 24 in 1, 2 and 3 dimensions
+        options : ``draws`` (50) and ``level`` (0.95) of the intervals, and ``random_state``
+
+        Raises
+        ------
+        ReadoutError
+            When something is asked for that does not exist, such as the density of a random walk.
+        """
+        # The one import against the order of rooms: nobody who fits waits for SciPy.
+        from wgsindy.readouts.readouts import Readouts
+
+        return Readouts(self, data, box, cells, **options)
 
     def forecast(
         self,

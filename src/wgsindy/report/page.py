@@ -35,6 +35,7 @@ from wgsindy.report.page_text import Origin, capitalised
 from wgsindy.report.pictures.coverage import coverage_pictures
 from wgsindy.report.pictures.fields import constant_fields, field_pictures, field_titles
 from wgsindy.report.pictures.flow import flow_pictures
+from wgsindy.report.pictures.law import law_section
 from wgsindy.report.pictures.picture import Picture
 from wgsindy.report.pictures.tests import residual_pictures, simulation_pictures
 
@@ -150,7 +151,8 @@ def render(
     coverage = coverage_pictures(shown, seen)
     left = residual_sections(shown, seen, diagnostics)
     simulated = simulation_section(shown, seen, random_state, unit)
-    drawn = [*flow, *fields, *coverage, *simulated.pictures]
+    law = law_section(shown, seen, unit)
+    drawn = [*flow, *law.pictures, *fields, *coverage, *simulated.pictures]
     drawn += [picture for section in left for picture in section.pictures]
     text = (
         environment()
@@ -173,6 +175,7 @@ def render(
             fit_facts=page_text.fit_facts(generator, diagnostics),
             readout_facts=page_text.readout_facts(shown, seen),
             flow=flow,
+            law=law,
             fields=fields,
             constants=constant_fields(shown, seen, weak),
             coverage=coverage,

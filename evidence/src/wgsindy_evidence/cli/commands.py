@@ -46,6 +46,10 @@ COMMANDS = {
         ("leverage", "circulation", "noise"),
         "Leverage, circulation and observation noise.",
     ),
+    "generator-readouts": (
+        ("generator-readouts", "readout-intervals"),
+        "Density, current and rates of recovered generators, and whether their intervals cover.",
+    ),
     "further-seeds": (("further-seeds",), "More seeds where ten leave a question open."),
     "calibration": (("calibration",), "Do the error bars cover, are the probabilities true."),
     "steps": (("steps",), "What a coarse step costs, by sharp-euler and by sharp."),

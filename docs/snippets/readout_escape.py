@@ -1,0 +1,13 @@
+import wgsindy as wg
+
+truth = wg.zoo.get("maier_stein")
+data = truth.simulate(seed=0, steps=20_000).thinned(5)  # 16 paths that see both wells
+told = wg.WGSINDy("poly3").fit(data).generator_.readouts(cells=96)
+
+escape = told.passage_time([-1, 0], "x > 0")
+print("time to the saddle ", escape.mean)
+print("its deviation      ", round(float(escape.variance) ** 0.5))
+print("true time          ", truth.generator.readouts(cells=96).passage_time([-1, 0], "x > 0").mean)
+print("rate between wells ", told.gap)
+print("wells              ", told.metastable_sets([[-1, 0], [1, 0]]))
+print("from (-0.2, 0.3)   ", told.committor("x < -0.8", "x > 0.8", [[-0.2, 0.3]]))

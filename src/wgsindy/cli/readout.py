@@ -1,0 +1,161 @@
+"""`wgsindy readout`: what follows from a model file, as numbers and as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wgsindy.cli.console import say, say_indented, stage
+from wgsindy.cli.simulate import ModelArgument
+from wgsindy.errors import OutputError, ReadoutError
+
+if TYPE_CHECKING:
+    from wgsindy.readouts.readouts import Readouts
+
+CurrentFlag = Annotated[bool, typer.Option("--current", help="Whether it goes round, and how.")]
+RatesFlag = Annotated[bool, typer.Option("--rates", help="How fast it forgets, and turns.")]
+DensityFlag = Annotated[bool, typer.Option("--density", help="Mean, covariance, highest density.")]
+NOTHING = 1e-9  # of a deviation: what rounding leaves of zero
+EscapeOption = Annotated[
+    tuple[str, str] | None,
+    typer.Option("--escape", metavar="FROM TO", help='Time from a set to a set: "x<0" "x>0".'),
+]
+BoxOption = Annotated[
+    str | None, typer.Option("--box", help="Like -2:2,-1:1; by default what holds the law.")
+]
+CellsOption = Annotated[int | None, typer.Option("--cells", min=16, help="Cells a side.")]
+DrawsOption = Annotated[int, typer.Option("--draws", min=0, help="Draws for the intervals.")]
+PictureOption = Annotated[Path | None, typer.Option("--out", help="Draw a picture, like a.png.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing picture.")]
+
+
+def readout(
+    model: ModelArgument,
+    density: DensityFlag = False,
+    current: CurrentFlag = False,
+    rates: RatesFlag = False,
+    escape: EscapeOption = None,
+    box: BoxOption = None,
+    cells: CellsOption = None,
+    draws: DrawsOption = 50,
+    out: PictureOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Say what follows from a fitted model: density, current, rates, escape.
+
+    Everything that can be told, unless something is asked for. Intervals are those that the errors
+    of the fit leave, grid errors come from a second grid.
+
+    Example: `wgsindy demo && wgsindy readout demo-output/model.json --rates`
+    """
+    from wgsindy.model.generator import Generator
+
+    if out is not None and out.exists() and not force:
+        raise OutputError(f"{out} already exists; replace it with --force, or choose another.")
+    generator = Generator.load(model)
+    told = generator.readouts(box=_box(box), cells=cells, draws=draws)
+    everything = not (density or current or rates or escape)
+    with stage("solving"):
+        grid = told.grid
+    sides = zip(generator.names, grid.low, grid.high, grid.shape, strict=True)
+    where = ", ".join(f"{name} from {low:.4g} to {high:.4g} in {m}" for name, low, high, m in sides)
+    say(f"On a grid of {where} cells.")
+    with stage("solving"):
+        if density or everything:
+            _tell_density(told)
+        if current or everything:
+            _tell_current(told)
+        if rates or everything:
+            _tell_rates(told)
+        if everything:
+            _tell_name(told)
+        if escape is not None:
+            _tell_escape(told, *escape)
+        if out is not None:
+            _draw(told, out)
+
+
+def _box(text: str | None) -> list[list[float]] | None:
+    if text is None:
+        return None
+    try:
+        return [[float(end) for end in side.split(":")] for side in text.split(",")]
+    except ValueError:
+        raise ReadoutError(
+            f"--box needs low:high for each coordinate, like -2:2,-1:1; got {text!r}."
+        ) from None
+
+
+def _tell_density(told: Readouts) -> None:
+    say("Stationary law")
+    names, mean, spread = told.generator.names, told.mean, told.covariance
+    for p, name in enumerate(names):
+        low, high = mean.low[p], mean.high[p]
+        shown = mean[p] if abs(mean[p]) > NOTHING * spread[p, p] ** 0.5 else 0.0
+        say_indented(f"mean {name} = {shown:.4g}{_between(low, high)}")
+    for p, first in enumerate(names):
+        for q, second in enumerate(names[: p + 1]):
+            low, high = spread.low[p, q], spread.high[p, q]
+            label = f"variance {first}" if p == q else f"covariance {second}, {first}"
+            size = (spread[p, p] * spread[q, q]) ** 0.5
+            shown = spread[p, q] if abs(spread[p, q]) > NOTHING * size else 0.0
+            say_indented(f"{label} = {shown:.4g}{_between(low, high)}")
+    peak = told.grid.centres[told.solved.fine.chain.probability.argmax()]
+    place = ", ".join(f"{name} = {x:.3g}" for name, x in zip(names, peak, strict=True))
+    say_indented(f"highest density at {place}")
+
+
+def _between(low: float, high: float) -> str:
+    return "" if low != low else f" (95 % interval {low:.4g} to {high:.4g})"
+
+
+def _tell_current(told: Readouts) -> None:
+    if told.generator.dimension == 1:
+        return
+    say("Current")
+    try:
+        say_indented(f"entropy production a unit of time {told.entropy_production!r}")
+    except ReadoutError as error:
+        say_indented(str(error))
+
+
+def _tell_rates(told: Readouts) -> None:
+    say("Relaxation")
+    for rate, time in zip(told.rates, told.relaxation_times, strict=True):
+        turning = abs(rate.frequency.value) > 1e-6 * rate.decay.value
+        ending = f", turning by {rate.frequency!r}" if turning else ""
+        if rate.frequency.value >= 0 or not turning:
+            say_indented(f"rate {rate.decay!r}{ending}; time {time.value:.3g}")
+    sets = told.metastable_sets(told.grid.centres)
+    if sets.max() > 0:
+        held = [float(told.solved.fine.chain.probability[sets == k].sum()) for k in set(sets)]
+        shares = ", ".join(f"{100 * share:.0f} %" for share in held)
+        say_indented(f"{len(held)} metastable sets, with {shares} of the probability")
+
+
+def _tell_name(told: Readouts) -> None:
+    try:
+        found = told.named
+    except ReadoutError:
+        return
+    say(found.name)
+    for name, value in found.parameters.items():
+        say_indented(f"{name} = {value!r}")
+
+
+def _tell_escape(told: Readouts, start: str, target: str) -> None:
+    found = told.passage_time(start, target)
+    say(f"Passage from {start} to {target}")
+    say_indented(f"mean time {found.mean!r}")
+    say_indented(f"standard deviation {found.variance.value**0.5:.3g}")
+
+
+def _draw(told: Readouts, out: Path) -> None:
+    from wgsindy.report.figures.fields import page_style, save_picture
+    from wgsindy.report.figures.readout_figure import plot_readouts
+
+    with page_style():
+        save_picture(plot_readouts(told), out, dpi=150)
+    say(f"Wrote {out}")

@@ -1,0 +1,1 @@
+"""What a generator tells: density, currents, relaxation, escape, each with error bars."""

@@ -1,0 +1,225 @@
+"""Where a process lives: the box that holds its stationary law, or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.frame import Frame
+from wgsindy.errors import LibraryError, ReadoutError
+from wgsindy.model import tensor
+from wgsindy.model.generator import Generator
+from wgsindy.readouts.chain import Chain
+from wgsindy.readouts.grid import Grid, shape_of
+
+# Cells a side while looking: a coarse grid adds noise of its own, and a finer one less.
+COARSE = {1: (256, 512, 1024), 2: (40, 80, 160), 3: (14, 20, 24)}
+CARRIED = 0.8  # mean force along an edge, in units of the noise, that makes a grid add much noise
+TAIL = 1e-7  # probability that may be beyond each side of the box
+USUAL = 64  # cells a side that the following are for
+CUT = 1e-4  # probability in the outermost cells of a side from which on a box cuts the law
+FULL = 0.02  # probability at the sides that no finer grid would take away
+CLOSED = CUT / 5  # the same while looking: the grid that is used in the end is another
+# By how much an open side moves out: a little at first, since what is far from the data is
+# extrapolation, then more.
+GROWTH = (1.3,) * 4 + (1.7,) * 18
+TIGHT, MOST_ROUNDS = 0.8, 12  # part of the width that is worth keeping, and how often to try
+START = 2.5  # deviations of the data to begin with
+REACH, MOST_OUTSIDE = 4.0, 0.05  # deviations that data reach, and what may be beyond
+WALL = 1e-6  # of the noise within the box: a side with less noise across is an end of the states
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a box."""
+
+    coordinate: int
+    upper: bool
+
+    def name(self, names: tuple[str, ...]) -> str:
+        """Return it in words."""
+        return f"{'upper' if self.upper else 'lower'} end of {names[self.coordinate]}"
+
+
+def given_box(box: Any, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
+    """Read ``box``: a pair (low, high) for each coordinate, or one pair if there is only one.
+
+    >>> low, high = given_box([(-1, 1), (0, 2)], ("x", "y"))
+    >>> low.tolist(), high.tolist()
+    ([-1.0, 0.0], [1.0, 2.0])
+    """
+    try:
+        pairs = np.asarray(box, dtype=np.float64).reshape(-1, 2)
+    except (TypeError, ValueError):
+        pairs = np.empty((0, 2))
+    ordered = np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()
+    if len(pairs) != len(names) or not ordered:
+        raise ReadoutError(
+            f"box needs a pair (low, high) for each of {list(names)}, such as "
+            f"{[(-1, 1)] * len(names)}; got {box!r}."
+        )
+    return pairs[:, 0], pairs[:, 1]
+
+
+def find_box(generator: Generator, seen: Frame | None) -> tuple[FloatArray, FloatArray]:
+    """Grow and shrink a box until it just holds the stationary law, ``(d,)`` each corner.
+
+    ``seen`` is where data were, if that is known.
+
+    Raises
+    ------
+    ReadoutError
+        If probability leaves every box, or most of it is where no data were.
+    """
+    names, d = generator.names, generator.dimension
+    shape_of(None, d)  # refuses more than three
+    frame = Frame(generator.basis.origin, np.ones(d)) if seen is None else seen
+    walls = _lower_walls(generator, frame)
+    low = np.maximum(frame.centre - START * frame.scale, walls)
+    high = np.maximum(frame.centre + START * frame.scale, low + frame.scale)
+    chain = _tightened(_closed(generator, low, high, walls), generator, COARSE[d][1])
+    if _carried_far(chain):
+        chain = _tightened(_on_grid(generator, *_tight(chain), COARSE[d][2]), generator)
+    if seen is not None:
+        _refuse_far_from_data(chain, seen, names)
+    return chain.grid.low, chain.grid.high
+
+
+def open_sides(chain: Chain, generator: Generator, limit: float) -> list[Side]:
+    """Sides whose outermost cells have more probability than ``limit``, and that are no walls."""
+    found = []
+    sides = [Side(p, upper) for p in range(chain.grid.dimension) for upper in (False, True)]
+    for side, cells in zip(sides, chain.grid.boundary(), strict=True):
+        # As if there were so many cells: wide ones would hold more.
+        held = chain.probability[cells].sum() * chain.grid.shape[side.coordinate] / USUAL
+        if held > limit and not _is_wall(chain, generator, side):
+            found.append(side)
+    return found
+
+
+def _is_wall(chain: Chain, generator: Generator, side: Side) -> bool:
+    """Whether noise ends at a side: states end there too, if the drift does not lead out."""
+    p, grid = side.coordinate, chain.grid
+    cells = grid.centres[grid.boundary()[2 * p + side.upper]].copy()
+    across = float(np.abs(generator.diffusion(grid.centres)[:, p, p]).max())
+    cells[:, p] = grid.high[p] if side.upper else grid.low[p]
+    try:
+        noise, drift = generator.diffusion(cells)[:, p, p], generator.drift(cells)[:, p]
+    except LibraryError:
+        return True
+    outward = drift if side.upper else -drift
+    return bool((noise <= WALL * across).all() and (outward <= 0).all())
+
+
+def no_law(sides: list[Side], names: tuple[str, ...]) -> str:
+    """Say that there is no stationary law."""
+    where = " and the ".join(side.name(names) for side in sides)
+    return (
+        f"there is no stationary law: however large the box, probability gathers at the {where}. "
+        "Either the process wanders off (a price, a random walk), or the fitted field does not "
+        "confine beyond the data. Passage times and forecasts need none: give them a box=."
+    )
+
+
+def _lower_walls(generator: Generator, frame: Frame) -> FloatArray:
+    """Zero for coordinates whose terms exist for positive states only, else minus infinity."""
+    walls = np.full(generator.dimension, -np.inf)
+    inner = np.abs(frame.centre) + 0.37 * frame.scale
+    for p in range(generator.dimension):
+        probe = np.stack([inner, inner])
+        probe[1, p] *= -1
+        if _is_defined(generator, probe[:1]) and not _is_defined(generator, probe[1:]):
+            walls[p] = 0.0
+    return walls
+
+
+def _is_defined(generator: Generator, points: FloatArray) -> bool:
+    try:
+        values = (generator.drift(points), generator.diffusion(points))
+    except LibraryError:
+        return False
+    finite = all(bool(np.isfinite(value).all()) for value in values)
+    return finite and bool(tensor.is_semidefinite(values[1], 1e-9).all())
+
+
+def _on_grid(generator: Generator, low: FloatArray, high: FloatArray, cells: int) -> Chain:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return Chain.of(generator, Grid(low, high, (cells,) * len(low)))
+
+
+def _closed(generator: Generator, low: FloatArray, high: FloatArray, walls: FloatArray) -> Chain:
+    """Grow a box until hardly any probability is at its sides."""
+    opened: list[Side] = []
+    for growth in GROWTH:
+        for cells in COARSE[len(low)]:
+            try:
+                chain = _on_grid(generator, low, high, cells)
+            except ReadoutError:
+                if opened:  # fields so far out are not finite, or as good as singular
+                    raise ReadoutError(no_law(opened, generator.names)) from None
+                raise
+            opened = open_sides(chain, generator, CLOSED)
+            if not opened:
+                return chain
+            if chain.probability[np.any(chain.grid.boundary(), axis=0)].sum() > FULL:
+                break
+        low, high = _grow(low, high, opened, walls, growth)
+    raise ReadoutError(no_law(opened, generator.names))
+
+
+def _grow(
+    low: FloatArray, high: FloatArray, sides: list[Side], walls: FloatArray, growth: float
+) -> tuple[FloatArray, FloatArray]:
+    width, low, high = high - low, low.copy(), high.copy()
+    for side in sides:
+        p = side.coordinate
+        if side.upper:
+            high[p] += (growth - 1) * width[p]
+        else:
+            low[p] = max(low[p] - (growth - 1) * width[p], walls[p])
+    return low, high
+
+
+def _tightened(chain: Chain, generator: Generator, cells: int = 0) -> Chain:
+    """Shrink a box while that takes away much of it; ``cells`` a side, by default as many."""
+    for _ in range(MOST_ROUNDS):
+        low, high = _tight(chain)
+        if ((high - low) > TIGHT * (chain.grid.high - chain.grid.low)).all():
+            break
+        chain = _on_grid(generator, low, high, cells or chain.grid.shape[0])
+    return chain
+
+
+def _carried_far(chain: Chain) -> bool:
+    """Whether drift carries a process much further along an edge than noise does."""
+    edges = chain.edges
+    share = chain.probability[edges.first] * edges.weight
+    return bool(share @ np.abs(edges.force) > CARRIED * share.sum())
+
+
+def _tight(chain: Chain) -> tuple[FloatArray, FloatArray]:
+    """Corners of the box that leaves out ``TAIL`` at each side, and a cell more."""
+    grid, low, high = chain.grid, [], []
+    for p, count in enumerate(grid.shape):
+        marginal = np.bincount(grid.cells[:, p], chain.probability, count)
+        first = int(np.searchsorted(np.cumsum(marginal), TAIL))
+        last = count - int(np.searchsorted(np.cumsum(marginal[::-1]), TAIL))
+        low.append(grid.low[p] + max(first - 1, 0) * grid.step[p])
+        high.append(grid.low[p] + min(last + 1, count) * grid.step[p])
+    return np.array(low), np.array(high)
+
+
+def _refuse_far_from_data(chain: Chain, seen: Frame, names: tuple[str, ...]) -> None:
+    apart = np.abs(chain.grid.centres - seen.centre) / seen.scale
+    for p, name in enumerate(names):
+        outside = float(chain.probability[apart[:, p] > REACH].sum())
+        if outside > MOST_OUTSIDE:
+            raise ReadoutError(
+                f"a box that holds the probability has {100 * outside:.0f} % of it with {name} "
+                f"further than {REACH:g} standard deviations from the data: either {name} wanders "
+                "off and has no stationary law, or the data are too short to know it. Fit longer "
+                "data, or give a box= if you trust the equations there."
+            )

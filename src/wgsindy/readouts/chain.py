@@ -1,0 +1,278 @@
+"""A diffusion as a Markov chain on the cells of a grid, with rates that are never negative.
+
+In divergence form the probability current is J = (1/2) a (2 g pi - grad pi), with the force
+g = a^-1 (b - div a / 2). In units of the cells a = sum_e w_e e e' (:mod:`.selling`), so
+J = sum_e J_e e, and each J_e is one-dimensional along the edge between x and x + e. There the
+exponentially fitted current of Scharfetter and Gummel (1969) is exact for a constant one:
+
+    J_e = (w_e / 2) (B(-2 z) pi(x) - B(2 z) pi(x + e)),   B(u) = u / (e^u - 1),
+
+with z the integral of g along the edge (Simpson's rule). Rates are positive for any tensor, mass
+is conserved, and a process whose force is a gradient has no current on the grid either.
+
+Where noise is missing in a direction the force is not finite. There the tensor is raised to a
+small part of what the drift carries over a cell in the same time, which makes the current upwind:
+first order in the size of the cells instead of second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.errors import ReadoutError
+from wgsindy.readouts.grid import Grid
+from wgsindy.readouts.selling import decompose
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
+
+UPWIND = 0.1  # of the drift over a cell: noise below it is raised to it
+LEAST_NOISE = 1e-12  # of the largest noise of the box, where there is neither noise nor drift
+SHIFT = 1e-5  # of the rate at which the box is crossed: where the matrix is factorised
+UNDERFLOW = 1e-15  # of the largest probability: what rounding leaves of none at all
+RAISED = 1e-6  # of the noise: where more was added, the current is upwind
+FIRST_ORDER = 0.02  # probability of such cells from which on errors are of first order
+AT_A_WALL = 1e-3  # probability of the cells at a side from which on a law reaches a wall
+LEAST_ORDER = 0.1
+SETTLED, MOST_ITERATIONS = 1e-12, 200
+
+
+class Fields(NamedTuple):
+    """Drift ``(m, d)`` and tensor ``(m, d, d)`` at the points of the half lattice of a grid."""
+
+    drift: FloatArray
+    tensor: FloatArray
+
+
+class Process(Protocol):
+    """Anything that has a drift and a tensor."""
+
+    def drift(self, points: FloatArray) -> FloatArray:
+        """Drift ``(n, d)``."""
+        ...
+
+    def diffusion(self, points: FloatArray) -> FloatArray:
+        """Tensor ``(n, d, d)``."""
+        ...
+
+
+class Edges(NamedTuple):
+    """Pairs of cells between which the chain jumps, ``(m,)`` each; a pair may occur twice."""
+
+    first: IntArray
+    second: IntArray
+    weight: FloatArray  # w_e / 2 of the edge, per unit of time
+    force: FloatArray  # 2 z, from the first to the second
+
+    @property
+    def forward(self) -> FloatArray:
+        """Rates from the first cell to the second."""
+        return self.weight * bernoulli(-self.force)
+
+    @property
+    def backward(self) -> FloatArray:
+        """Rates from the second cell to the first."""
+        return self.weight * bernoulli(self.force)
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """A Markov chain on the cells of ``grid``."""
+
+    grid: Grid
+    edges: Edges
+    upwind: BoolArray  # (n,) where noise was raised
+    crossing: float  # rate at which the box is crossed, by drift or by noise
+
+    @classmethod
+    def of(cls, process: Process, grid: Grid) -> Chain:
+        """Put a process on a grid."""
+        points = grid.half_points
+        return cls.from_fields(grid, Fields(process.drift(points), process.diffusion(points)))
+
+    @classmethod
+    def from_fields(cls, grid: Grid, fields: Fields) -> Chain:
+        """Put a process on a grid whose fields are known on its half lattice."""
+        if not (np.isfinite(fields.drift).all() and np.isfinite(fields.tensor).all()):
+            raise ReadoutError(
+                "drift or tensor is not finite somewhere in the box; give a smaller box=."
+            )
+        noise = fields.tensor / np.multiply.outer(grid.step, grid.step)
+        carried = (fields.drift - _divergence(grid, fields.tensor) / 2) / grid.step
+        raised = _upwind(noise, carried)
+        centres = _centres(grid)
+        force: FloatArray = np.linalg.solve(raised, carried[:, :, None])[:, :, 0].astype(np.float64)
+        shares = np.abs(carried).mean(axis=0) / grid.shape
+        shares += np.einsum("npp->p", noise) / len(noise) / np.square(grid.shape)
+        return cls(
+            grid,
+            _edges(grid, raised[centres], force),
+            (np.einsum("npp->n", raised - noise) > RAISED * np.einsum("npp->n", noise))[centres],
+            float(shares.max()),
+        )
+
+    @cached_property
+    def rates(self) -> csc_matrix:
+        """The matrix Q of rates ``(n, n)``; rows sum to zero, and Q f is the generator on f."""
+        return self.matrix(self.edges.forward, self.edges.backward)
+
+    def matrix(
+        self, forward: FloatArray, backward: FloatArray, lost: FloatArray | float = 0.0
+    ) -> csc_matrix:
+        """Rates as a matrix, with a rate ``lost (n,)`` at which each cell is left for good."""
+        from scipy.sparse import coo_matrix
+
+        n, edges = self.grid.size, self.edges
+        out = np.bincount(edges.first, forward, n) + np.bincount(edges.second, backward, n) + lost
+        every = np.arange(n)
+        rows = np.concatenate([edges.first, edges.second, every])
+        columns = np.concatenate([edges.second, edges.first, every])
+        return coo_matrix((np.concatenate([forward, backward, -out]), (rows, columns))).tocsc()
+
+    @property
+    def shift(self) -> float:
+        """Where the matrix is factorised: close to zero, beside every rate that is of interest."""
+        return SHIFT * self.crossing
+
+    @cached_property
+    def factor(self) -> Any:
+        """Factors of Q - shift."""
+        return factorise(self.rates, self.shift)
+
+    @cached_property
+    def probability(self) -> FloatArray:
+        """Stationary probability of each cell ``(n,)``, by inverse iteration."""
+        found = np.full(self.grid.size, 1.0 / self.grid.size)
+        for _ in range(MOST_ITERATIONS):
+            before = found
+            found = np.abs(self.factor.solve(before, trans="T"))
+            found /= found.sum()
+            if np.abs(found - before).sum() < SETTLED:
+                break
+        return np.maximum(found, UNDERFLOW * found.max())
+
+    @property
+    def density(self) -> FloatArray:
+        """Stationary density at the centres ``(n,)``."""
+        return self.probability / self.grid.volume
+
+    @property
+    def is_upwind(self) -> bool:
+        """Whether noise was raised where the process is."""
+        return bool(self.probability[self.upwind].sum() > FIRST_ORDER)
+
+    @property
+    def order(self) -> float:
+        """Order at which errors fall with the size of the cells.
+
+        Two, or one where the current is upwind. At a wall where the density grows as v^(s - 1) the
+        cell beside it is off by v^s, so the order is s if that is less.
+        """
+        return min(
+            1.0 if self.is_upwind else 2.0,
+            *(self._wall_order(p) for p in range(self.grid.dimension)),
+        )
+
+    def _wall_order(self, p: int) -> float:
+        held = np.bincount(self.grid.cells[:, p], self.probability, self.grid.shape[p])
+        ends = [(held[0], held[1]), (held[-1], held[-2])]
+        # Centres of the first two cells are at 1/2 and 3/2 of a cell from the wall.
+        found = [1 - np.log(a / b) / np.log(3.0) for a, b in ends if a > AT_A_WALL]
+        return float(np.clip(min(found, default=2.0), LEAST_ORDER, 2.0))
+
+    def forget(self) -> None:
+        """Let go of what is large; it is made again when it is asked for."""
+        for name in ("factor", "rates"):
+            self.__dict__.pop(name, None)
+
+
+def factorise(matrix: Any, shift: float = 0.0) -> Any:
+    """A ``SuperLU`` of ``matrix - shift``, whose diagonal is dominant: rows stay where they are."""
+    from scipy.sparse import identity
+    from scipy.sparse.linalg import splu
+
+    shifted: Any = matrix - shift * identity(matrix.shape[0])
+    return splu(
+        shifted.tocsc(),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+
+
+def bernoulli(u: FloatArray) -> FloatArray:
+    """B(u) = u / (e^u - 1), which is 1 at zero, without overflow.
+
+    >>> bernoulli(np.array([-800.0, 0.0, 800.0])).tolist()
+    [800.0, 1.0, 0.0]
+    """
+    small = np.abs(u) < 1e-5
+    size = np.where(small, 1.0, np.minimum(np.abs(u), 700.0))
+    downhill = np.where(small, 1.0 - np.abs(u) / 2, size / np.expm1(size))
+    return np.where(u < 0, downhill - u, np.where(np.abs(u) > 700.0, 0.0, downhill))
+
+
+def _centres(grid: Grid) -> IntArray:
+    """Places of the centres in the half lattice, ``(n,)``."""
+    return np.asarray(np.ravel_multi_index(tuple((2 * grid.cells).T), grid.half_shape))
+
+
+def _divergence(grid: Grid, tensor: FloatArray) -> FloatArray:
+    """sum_q d a_pq / d x_q ``(m, d)`` on the half lattice; fourth order in the interior."""
+    field = tensor.reshape(*grid.half_shape, grid.dimension, grid.dimension)
+    out = np.zeros(field.shape[:-1])
+    for q in range(grid.dimension):
+        rows, step = np.moveaxis(field[..., q], q, 0), grid.step[q] / 2
+        slope = np.gradient(rows, step, axis=0, edge_order=2)
+        if len(rows) > 4:
+            wide = (rows[4:] - rows[:-4]) / (4 * step)
+            slope[2:-2] += (slope[2:-2] - wide) / 3
+        out += np.moveaxis(slope, 0, q)
+    return out.reshape(len(tensor), grid.dimension)
+
+
+def _upwind(noise: FloatArray, carried: FloatArray) -> FloatArray:
+    """Raise tensors ``(m, d, d)``, in units of the cells, where they are small beside the drift."""
+    d = noise.shape[1]
+    least = np.linalg.eigvalsh(noise)[:, 0] if d > 1 else noise[:, 0, 0]
+    missing = np.maximum(UPWIND * np.abs(carried) - least[:, None], 0.0)
+    floor = LEAST_NOISE * float(np.abs(noise).max(initial=0.0)) or 1.0
+    missing += np.maximum(floor - least[:, None], 0.0)
+    raised = noise.copy()
+    for p in range(d):
+        raised[:, p, p] += missing[:, p]
+    return raised
+
+
+def _edges(grid: Grid, noise: FloatArray, force: FloatArray) -> Edges:
+    """Edges of all cells; ``noise (n, d, d)`` at the centres, ``force`` on the half lattice.
+
+    The weight of an edge is the mean of those at its two ends. Where an edge would leave the box
+    its end is moved to the nearest cell: without it a corner may have no way in or out.
+    """
+    weights, directions = decompose(noise)
+    strides = np.array([int(np.prod(grid.half_shape[p + 1 :])) for p in range(grid.dimension)])
+    found: list[Edges] = []
+    for e in range(weights.shape[1]):
+        for sign in (1, -1):
+            ends = np.clip(grid.cells + sign * directions[:, e], 0, np.array(grid.shape) - 1)
+            jump = ends - grid.cells
+            used = np.flatnonzero((jump != 0).any(axis=1) & (weights[:, e] > 0))
+            jump, start = jump[used], (2 * grid.cells[used]) @ strides
+            along = sum(
+                share * np.einsum("np,np->n", force[start + (jump * part) @ strides], jump)
+                for share, part in ((1 / 6, 0), (4 / 6, 1), (1 / 6, 2))
+            )
+            weight = weights[used, e] / 4
+            found.append(Edges(used, grid.number(ends[used]), weight, 2 * np.asarray(along)))
+    return Edges(
+        np.concatenate([part.first for part in found]),
+        np.concatenate([part.second for part in found]),
+        np.concatenate([part.weight for part in found]),
+        np.concatenate([part.force for part in found]),
+    )

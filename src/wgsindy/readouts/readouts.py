@@ -1,0 +1,373 @@
+"""``Readouts``: everything that follows from a generator, computed when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.data.dataset import Dataset
+from wgsindy.data.frame import Frame
+from wgsindy.errors import ReadoutError
+from wgsindy.passes.summary import data_summary
+from wgsindy.readouts import long_run
+from wgsindy.readouts.box import CUT, find_box, given_box
+from wgsindy.readouts.evolution import Evolution, moments_after, observed
+from wgsindy.readouts.grid import Grid, shape_of
+from wgsindy.readouts.long_run import ComplexArray, Modes, metastable_sets, modes
+from wgsindy.readouts.named import NamedModel, named_model
+from wgsindy.readouts.passage import Region, committor, level_of, passage_times, point_of
+from wgsindy.readouts.two_grids import LOOSE_CUT, Solved, TwoGrids, matched
+from wgsindy.readouts.values import (
+    Field,
+    Forecast,
+    Oscillation,
+    PassageTime,
+    Rate,
+    Split,
+    Value,
+)
+from wgsindy.terms.expression import Expression
+
+if TYPE_CHECKING:
+    from wgsindy.model.generator import Generator
+
+RATES = 6  # that are computed
+BESIDE = 2  # more of them in draws, where another may come before the slowest of these
+TURNS = 1e-6  # of a rate: an angular frequency above it is one
+
+
+class Readouts:
+    """What a generator tells; see :meth:`wgsindy.Generator.readouts`.
+
+    Everything is computed on a grid of ``cells`` a side of a ``box`` when it is asked for, and
+    again on half as many cells, which gives grid errors. Intervals are those of ``draws``
+    generators from the errors of the fit.
+
+    Examples
+    --------
+    >>> from wgsindy import zoo
+    >>> told = zoo.get("rotational_ou").generator.readouts(cells=64)
+    >>> told.gap
+    1.00 (grid 0.0049)
+    >>> round(float(told.entropy_production), 2)
+    8.0
+    """
+
+    def __init__(
+        self,
+        generator: Generator,
+        data: Dataset | None = None,
+        box: Any = None,
+        cells: int | Sequence[int] | None = None,
+        *,
+        draws: int = 50,
+        level: float = 0.95,
+        random_state: int = 0,
+    ) -> None:
+        self.generator = generator
+        self._data, self._box, self._cells = data, box, cells
+        self._draws, self._level, self._seed = draws, level, random_state
+        if not 0 < level < 1:
+            raise ReadoutError(f"the level of an interval is a probability, got {level!r}.")
+
+    @property
+    def seen(self) -> Frame | None:
+        """Mean and spread of the data, if they are known."""
+        if self._data is not None:
+            return data_summary(self._data, standardise=True).frame
+        return self.generator.region
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The cells on which everything is computed."""
+        names = self.generator.names
+        if self._box is None:
+            low, high = find_box(self.generator, self.seen)
+        else:
+            low, high = given_box(self._box, names)
+        return Grid(low, high, shape_of(self._cells, len(names)))
+
+    @cached_property
+    def solved(self) -> TwoGrids:
+        """The chains behind everything, for whoever wants to compute something else."""
+        # A box that was found closed on a fine grid is not given up because a coarse one leaks.
+        cut = LOOSE_CUT if self._box is None else CUT
+        return TwoGrids(self.generator, self.grid, self._draws, self._level, self._seed, cut)
+
+    def _points(self, points: ArrayLike) -> FloatArray:
+        return self.generator._points(points)
+
+    # The stationary law
+
+    def density(self, points: ArrayLike) -> Field:
+        """Stationary density at points ``(n, d)``; zero outside of the box."""
+        x = self._points(points)
+        inside = self.grid.inside(x)
+
+        def log_density(one: Solved) -> FloatArray:
+            grid = one.chain.grid
+            return np.exp(grid.at(x, np.log(one.chain.density)))
+
+        found = self.solved.field(log_density, "log")
+        values, low, high, error = (
+            np.where(inside, part, 0.0)
+            for part in (found.values, found.low, found.high, found.grid_error)
+        )
+        return Field(values, low, high, error, found.note)
+
+    def marginal(self, name: str, values: ArrayLike) -> Field:
+        """Stationary density of one coordinate at ``values (n,)``, whatever the others are."""
+        names = self.generator.names
+        if name not in names:
+            raise ReadoutError(f"there is no coordinate {name!r}; choose one of {list(names)}.")
+        p, places = names.index(name), np.atleast_1d(np.asarray(values, dtype=np.float64))
+
+        def density(one: Solved) -> FloatArray:
+            grid = one.chain.grid
+            held = np.bincount(grid.cells[:, p], one.chain.probability, grid.shape[p])
+            centres = grid.low[p] + (np.arange(grid.shape[p]) + 0.5) * grid.step[p]
+            return np.interp(places, centres, held / grid.step[p], left=0.0, right=0.0)
+
+        return self.solved.field(density, "positive")
+
+    def potential(self, points: ArrayLike) -> Field:
+        """-log of the stationary density, zero where it is largest, at points ``(n, d)``.
+
+        For b = -grad V and isotropic noise of variance s^2 it is 2 V / s^2.
+        """
+        x = self._points(points)
+
+        def depth(one: Solved) -> FloatArray:
+            height = -np.log(one.chain.density)
+            return one.chain.grid.at(x, height - height.min())
+
+        return self.solved.field(depth)
+
+    def current(self, points: ArrayLike) -> Field:
+        """Stationary probability current J ``(n, d)`` at points ``(n, d)``."""
+        x = self._points(points)
+        return self.solved.field(lambda one: one.chain.grid.at(x, long_run.current(one.chain)))
+
+    def split(self, points: ArrayLike) -> Split:
+        """The drift at points ``(n, d)`` as a conservative and a rotational part."""
+        x = self._points(points)
+
+        def velocity(one: Solved) -> FloatArray:
+            flow = long_run.current(one.chain) / one.chain.density[:, None]
+            return one.chain.grid.at(x, flow, order=1)
+
+        def rest(one: Solved) -> FloatArray:
+            return one.generator.drift(x) - velocity(one)
+
+        return Split(self.solved.field(rest), self.solved.field(velocity))
+
+    @cached_property
+    def entropy_production(self) -> Value:
+        """Entropy produced a unit of time, in units of Boltzmann's constant; zero if reversible.
+
+        Raises
+        ------
+        ReadoutError
+            If noise is missing in some direction: then it needs to know which coordinates are
+            momenta, and this formula does not hold.
+        """
+        if self.solved.fine.chain.is_upwind:
+            raise ReadoutError(
+                "entropy production is defined for a tensor of full rank; here noise is missing "
+                "in some direction, or too small for this grid: give more cells=."
+            )
+        return self.solved.number(
+            lambda one: np.array(long_run.entropy_production(one.chain)), "positive"
+        )
+
+    @cached_property
+    def mean(self) -> Field:
+        """Stationary mean ``(d,)``."""
+        return self.solved.field(lambda one: long_run.moments(one.chain)[0])
+
+    @cached_property
+    def covariance(self) -> Field:
+        """Stationary covariance ``(d, d)``."""
+        return self.solved.field(lambda one: long_run.moments(one.chain)[1])
+
+    @cached_property
+    def named(self) -> NamedModel:
+        """The familiar model that these equations are, with its parameters.
+
+        Raises
+        ------
+        ReadoutError
+            If they are none that is known here.
+        """
+        return named_model(self.generator, level=self._level, random_state=self._seed)
+
+    # Relaxation
+
+    @cached_property
+    def _modes(self) -> Modes:
+        self.solved.refuse_cut()
+        return modes(self.solved.fine.chain, RATES)
+
+    def _eigenvalues(self, one: Solved) -> ComplexArray:
+        """Rates of any chain, in the order of those of the fitted generator."""
+        if one is self.solved.fine:
+            return self._modes.values
+        found = modes(one.chain, RATES + BESIDE).values
+        return found[matched(list(found), list(self._modes.values))]
+
+    @cached_property
+    def rates(self) -> tuple[Rate, ...]:
+        """The slowest eigenvalues, complex where the process turns; the slowest first."""
+        cache: dict[int, ComplexArray] = {}
+
+        def of(one: Solved) -> ComplexArray:
+            if id(one) not in cache:
+                cache[id(one)] = self._eigenvalues(one)
+            return cache[id(one)]
+
+        decay = self.solved.field(lambda one: -of(one).real, "log")
+        turn = self.solved.field(lambda one: of(one).imag)
+        return tuple(
+            Rate(decay.entry(k, self._level), turn.entry(k, self._level))
+            for k in range(len(self._modes.values))
+        )
+
+    @property
+    def gap(self) -> Value:
+        """Decay of the slowest mode: the rate at which the process forgets where it was."""
+        return self.rates[0].decay
+
+    @property
+    def relaxation_times(self) -> tuple[Value, ...]:
+        """1 / decay of each of the rates."""
+        return tuple(rate.decay.inverse() for rate in self.rates)
+
+    def modes(self, points: ArrayLike) -> ComplexArray:
+        """Eigenfunctions ``(n, k)`` of the rates at points ``(n, d)``, of unit variance."""
+        found, grid = self._modes.functions, self.grid
+        x = self._points(points)
+        return np.asarray(grid.at(x, found.real) + 1j * grid.at(x, found.imag))
+
+    def metastable_sets(self, points: ArrayLike) -> IntArray:
+        """Number of the metastable set of each of the points ``(n, d)``; all 0 if there is one."""
+        sets = metastable_sets(self._modes).astype(np.float64)
+        nearest = self.grid.at(self._points(points), sets, order=0)
+        return np.rint(nearest).astype(np.int64)
+
+    @property
+    def oscillation(self) -> Oscillation:
+        """Frequency and quality of the slowest mode that turns.
+
+        Raises
+        ------
+        ReadoutError
+            If none of the rates is complex.
+        """
+        turning = [k for k, rate in enumerate(self.rates) if rate.frequency.value > TURNS]
+        if not turning:
+            raise ReadoutError("nothing turns: all of the slowest rates are real.")
+        k = turning[0]
+
+        def of(one: Solved) -> FloatArray:
+            value = self._eigenvalues(one)[k]
+            return np.array([abs(value.imag) / (2 * np.pi), abs(value.imag / (2 * value.real))])
+
+        found = self.solved.field(of, "log")
+        return Oscillation(found.entry(0, self._level), found.entry(1, self._level))
+
+    def autocorrelation(self, times: ArrayLike, of: str | None = None) -> Field:
+        """Correlation ``(k,)`` of a quantity with itself after ``times (k,)``; 1 at zero.
+
+        ``of`` is a formula of the states; by default the first of them.
+        """
+        after = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        later = after[after > 0]
+        shift = 1.0 / float(np.median(later)) if len(later) else self.solved.fine.chain.crossing
+
+        def correlation(one: Solved) -> FloatArray:
+            moved, seen = observed(one.chain, self._formula(of))
+            found = Evolution.of(one.chain, moved, shift).at(after, seen)
+            return np.asarray(found / (seen @ moved))
+
+        return self.solved.field(correlation)
+
+    def power_spectrum(self, frequencies: ArrayLike, of: str | None = None) -> Field:
+        """Two-sided power spectrum ``(k,)`` at ``frequencies (k,)`` in turns a unit of time.
+
+        The transform of the autocovariance of ``of``, a formula of the states (by default the
+        first of them): its integral over all frequencies, of both signs, is the variance.
+        """
+        angular = 2 * np.pi * np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+        shift = max(float(np.median(np.abs(angular))), self.solved.fine.chain.crossing)
+
+        def spectrum(one: Solved) -> FloatArray:
+            moved, seen = observed(one.chain, self._formula(of))
+            return Evolution.of(one.chain, moved, shift).spectrum(angular, seen)
+
+        return self.solved.field(spectrum, "log")
+
+    def _formula(self, of: str | None) -> Expression:
+        names = self.generator.names
+        return Expression.parse(names[0] if of is None else of, names)
+
+    # Passage
+
+    def passage_time(self, start: ArrayLike | str, target: Region) -> PassageTime:
+        """Time until ``target`` is reached from ``start``, with its variance.
+
+        ``target`` is a set, such as ``"x > 0"``; ``start`` is a state ``(d,)``, or a set, over
+        which the stationary law is averaged.
+        """
+        level = level_of(target, self.generator.names)
+
+        def times(one: Solved) -> FloatArray:
+            found = passage_times(one.chain, level)
+            weights = self._start(start, one)
+            mean = weights @ found.mean
+            return np.array([mean, weights @ (found.variance + found.mean**2) - mean**2])
+
+        found = self.solved.field(times, "log")
+        return PassageTime(found.entry(0, self._level), found.entry(1, self._level))
+
+    def _start(self, start: ArrayLike | str, one: Solved) -> FloatArray:
+        """Weights ``(n,)`` of the cells at which a passage starts."""
+        if not isinstance(start, str):
+            return one.chain.grid.weights_at(point_of(start, one.chain))
+        inside = level_of(start, self.generator.names)(one.chain.grid.centres) < 0
+        if not inside.any():
+            raise ReadoutError(f"no cell of the box is in the set {start!r}.")
+        weights = np.where(inside, one.chain.probability, 0.0)
+        return np.asarray(weights / weights.sum())
+
+    def committor(self, first: Region, second: Region, points: ArrayLike) -> Field:
+        """Probability ``(n,)`` to reach ``second`` before ``first`` from points ``(n, d)``."""
+        x, names = self._points(points), self.generator.names
+        levels = level_of(first, names), level_of(second, names)
+
+        def chance(one: Solved) -> FloatArray:
+            return one.chain.grid.at(x, committor(one.chain, *levels), order=1)
+
+        return self.solved.field(chance).limited(0.0, 1.0)
+
+    # Forecasts
+
+    def forecast(self, x0: ArrayLike, t: float) -> Forecast:
+        """Mean ``(d,)`` and covariance ``(d, d)`` of the state at time ``t`` after ``x0``."""
+        if not t > 0:
+            raise ReadoutError(f"a forecast is for a time after now, got t = {t!r}.")
+
+        start = point_of(x0, self.solved.fine.chain)
+
+        def mean(one: Solved) -> FloatArray:
+            return moments_after(one.chain, start, t)[0]
+
+        def covariance(one: Solved) -> FloatArray:
+            return moments_after(one.chain, start, t)[1]
+
+        of = self.solved.field
+        return Forecast(of(mean, stationary=False), of(covariance, stationary=False))
