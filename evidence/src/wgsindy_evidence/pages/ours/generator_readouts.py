@@ -100,6 +100,6 @@ def _sentence(rows: Sequence[Row]) -> str:
     ratio = _median([row.distance / row.oracle for row in rows])
     return (
         f"Median over {len(rows)} systems of the total variation: {number(median, 3)}, "
-        f"median ratio to the oracle's {number(ratio, 2)}. A fit that is refused counts as infinitely "
-        "far."
+        f"median ratio to the oracle's {number(ratio, 2)}. A fit that is refused counts as "
+        "infinitely far."
     )
