@@ -189,3 +189,15 @@ def test_alternatives_are_kept_in_model_files() -> None:
     )
     assert Generator.from_dict(generator.to_dict()).alternatives == generator.alternatives
     assert "alternatives" not in replace(generator, alternatives=()).to_dict()
+
+
+def test_a_rough_drift_is_said_to_be_rough_and_not_to_be_missing() -> None:
+    seen = measured(fitted(relaxation(14)))
+    for error, expected in (
+        (0.3, []),
+        (0.4, [Limitation.UNCERTAIN]),
+        (0.6, [Limitation.LOW_SIGNAL]),
+    ):
+        other = Measurements(seen.fit)
+        other.__dict__["drift_error"] = np.array([error])
+        assert [one.limitation for one in checks.low_signal(other)] == expected

@@ -56,7 +56,8 @@ MANY_TERMS = 15  # of one formula
 # another kind must be, to be called an equal of the written formula.
 EQUAL, BETTER = 1.0, 2.0
 CLIPPED = 0.05  # share of samples at which the tensor had to be clipped
-LARGE_ERROR = 0.35  # expected error of a drift component over its size
+LARGE_ERROR = 0.5  # expected error of a drift component over its size: hardly identified
+NOTED_ERROR = 0.35  # the same, above which the verdict says so
 
 
 def findings(seen: Measurements) -> tuple[Finding, ...]:
@@ -404,4 +405,11 @@ def low_signal(seen: Measurements) -> Iterator[Finding]:
                 f"units of time the whole of it stands {whole[p]:.1f} standard errors out of the "
                 "noise.",
                 "Observe for longer, or use a smaller library.",
+            )
+        elif error > NOTED_ERROR:
+            yield Finding(
+                Limitation.UNCERTAIN,
+                (name,),
+                f"the drift of {data.names[p]} is known to {error:.0%} of its size only.",
+                "Observe for longer: four times the observed time halves the error.",
             )

@@ -40,6 +40,7 @@ class Limitation(StrEnum):
     EXTRAPOLATED = "extrapolated field"
     LONG_FORMULA = "no short formula"
     SEVERAL = "several formulas"
+    UNCERTAIN = "large error bars"
 
 
 class Finding(NamedTuple):
