@@ -317,7 +317,11 @@ def test_the_fit_of_the_choice_is_the_fit_of_the_library() -> None:
     chosen = WGSINDy("auto", "sharp").fit(data)
     named = WGSINDy(chosen.library_, "sharp").fit(data)
     first, second = (one.generator_.to_dict() for one in (chosen, named))
-    assert {**first, "info": 0} == {**second, "info": 0}
+    # The choice has looked at other libraries, and keeps their formulas among the alternatives.
+    other = {"info": 0, "alternatives": 0}
+    assert {**first, **other} == {**second, **other}
+    own = [one for one in chosen.generator_.alternatives if not one.library]
+    assert own == list(named.generator_.alternatives)
     assert repr(chosen.diagnostics_) == repr(named.diagnostics_)
     # Another recipe is not what the choice has fitted.
     assert WGSINDy("auto", "sharp-noise").fit(data).fit_.recipe.noise_correction

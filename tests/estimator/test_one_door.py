@@ -149,7 +149,7 @@ def test_a_notebook_shows_equations_verdict_and_picture(fitted: wg.WGSINDy) -> N
 @pytest.mark.parametrize(
     ("recipe", "verdict"),
     [
-        ("sharp", "identified; what limits it: observation noise, which the fit allows for."),
+        ("sharp", "identified, with allowance for observation noise."),
         ("sharp-euler", "partly identified; what limits it: observation noise (a11, a22)."),
     ],
 )

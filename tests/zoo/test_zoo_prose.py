@@ -67,6 +67,11 @@ def test_every_limitation_is_some_systems() -> None:
         Limitation.CLOCK,
         Limitation.DETERMINISTIC,
         Limitation.BOUNDED,
+        # Nor is what depends on the library, or on how long one has looked.
+        Limitation.EXTRAPOLATED,
+        Limitation.SEVERAL,
+        Limitation.LONG_FORMULA,
+        Limitation.UNCERTAIN,
     }
     assert {zoo.get(name).limitation for name in ALL} == set(Limitation) - of_recordings
 
