@@ -158,7 +158,7 @@ def test_what_measures_time_or_needs_rivals_is_skipped_with_a_sentence(
 
 
 def test_an_unknown_experiment_is_refused() -> None:
-    assert restamp.chosen(None)[:2] == ["table", "further-seeds"]
+    assert restamp.chosen(None)[:2] == ["table", "ledger"]
     assert restamp.chosen(["steps"]) == ["steps"]
     with pytest.raises(CampaignError, match=r"no experiment 'tables'; choose among \['table'"):
         restamp.chosen(["tables"])

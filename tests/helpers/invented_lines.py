@@ -153,6 +153,20 @@ def gallery_result(case: Case, rng: np.random.Generator) -> Result:
     }
 
 
+def told_result(case: Case, rng: np.random.Generator) -> Result:
+    keys = ("oracle", "distance", "gap_ratio", "current", "velocity")
+    return dict(zip(keys, rng.uniform(0.1, 0.9, len(keys)).tolist(), strict=True))
+
+
+def interval_result(case: Case, rng: np.random.Generator) -> Result:
+    names = ("gap", "entropy production", "passage time")
+    ends = ("truth", "value", "low", "high")
+    return {
+        name: dict(zip(ends, rng.uniform(0.1, 0.9, len(ends)).tolist(), strict=True))
+        for name in names
+    }
+
+
 INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "fit": fit_result,
     "leverage": leverage_result,
@@ -170,6 +184,8 @@ INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "recordings": found_result,
     "arena": arena_result,
     "gallery": gallery_result,
+    "generator-readouts": told_result,
+    "readout-intervals": interval_result,
     "verdict": verdict_result,
 }
 

@@ -369,7 +369,7 @@ def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(EngineError, match=f"no Dask scheduler answers at {address}"):
             connected(address).__enter__()
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(EngineError, match=r'pip install "wgsindy\[dask\]"'):
+    with pytest.raises(EngineError, match=r'pip install "dask\[array,dataframe\]" distributed'):
         connected("tcp://127.0.0.1:1").__enter__()
     with connected(None) as nobody:
         assert nobody is None
@@ -428,9 +428,12 @@ def test_the_command_line_fits_on_a_scheduler(
     monkeypatch.chdir(tmp_path)
     Path("data.csv").write_text(csv_text(DATA))
     monkeypatch.setattr("wgsindy.report.figures.fit_figures.fit_figures", lambda *_: {})
-    monkeypatch.setattr(
-        "wgsindy.report.write_report", lambda path, *_, **__: path.write_text("a page")
-    )
+
+    def page(path: Path, *_: object, **__: object) -> list[str]:
+        path.write_text("a page")
+        return []
+
+    monkeypatch.setattr("wgsindy.report.write_report", page)
     monkeypatch.setattr(dask_cluster, "LEAST_SAMPLES", LEAST)
     found = []
     for where in ([], ["--scheduler", client.scheduler.address]):

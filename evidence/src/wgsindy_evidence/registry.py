@@ -15,7 +15,6 @@ from wgsindy_evidence.experiments.ours import (
     generator_readouts,
     measured,
     observation_noise,
-    readout_intervals,
     recordings,
     steps,
     uneven,
@@ -87,8 +86,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "readout-intervals",
-            readout_intervals.interval_cases,
-            readout_intervals.run_case,
+            generator_readouts.interval_cases,
+            generator_readouts.run_intervals,
             "readout-intervals",
         ),
         Experiment("errata", errata.errata_cases, errata.run_case, "errata"),

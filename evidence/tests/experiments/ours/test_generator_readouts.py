@@ -8,7 +8,7 @@ import pytest
 
 from wgsindy import zoo
 from wgsindy_evidence.campaign import Case, Line
-from wgsindy_evidence.experiments.ours import generator_readouts, readout_intervals
+from wgsindy_evidence.experiments.ours import generator_readouts
 from wgsindy_evidence.pages.ours import generator_readouts as page
 from wgsindy_evidence.pages.ours import readout_intervals as intervals_page
 
@@ -55,5 +55,5 @@ def test_what_an_interval_holds() -> None:
 
 
 def test_every_passage_has_a_system() -> None:
-    for system in readout_intervals.PASSAGES:
+    for system in generator_readouts.PASSAGES:
         assert zoo.get(system).in_scope
