@@ -270,7 +270,7 @@ class ResidualPass(SumPass[Residuals]):
         # not asked for more than the ends of the distribution.
         step = 0.5 * np.sqrt(np.maximum(own, 0.0) * seen.dt[:, None])
         step = np.minimum(step, NEAR_END * self.summary.region.scale)
-        near = np.abs(seen.states - edges[:, None]) < step
+        near = (np.abs(seen.states - edges[:, None]) < step) & (own > LOW_NOISE * self.level)
         arriving = near[:, 1:] & ~near[:, :-1] & Spans.of(seen.trajectory).joined[:, None]
         total.visits += np.count_nonzero(arriving, axis=1)
         positive = (own > 0).all(axis=1)

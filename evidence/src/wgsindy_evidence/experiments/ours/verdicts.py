@@ -18,6 +18,7 @@ from wgsindy_evidence.scope import REPORTING_SEEDS, Scope, in_scope
 
 EXPERIMENT, RECIPE = "verdict", "sharp-euler"
 SEEDS_IN_SCOPE = 5
+NOTES = (Limitation.SEVERAL, Limitation.EXTRAPOLATED)
 
 
 class Limit(NamedTuple):
@@ -87,7 +88,9 @@ def run_case(case: Case) -> dict[str, Any]:
         data = observed(data, "gaussian", float(case.settings["noise"]), case.seed)
     found = fits.estimator(system, data, case).diagnostics_
     axes = list(dict.fromkeys(str(finding.limitation) for finding in found.findings))
-    # That another formula does as well limits nothing; it counts where it is what must be said.
-    limits = [axis for axis in axes if axis != Limitation.SEVERAL]
+    # That another formula does as well limits nothing, nor does a note on empty corners; it counts
+    # where it is what must be said.
+    noted = {one.limitation for one in found.findings if one.handled and one.limitation in NOTES}
+    limits = [axis for axis in axes if axis not in noted]
     named = [axis for axis in axes if axis == dict(EXPECTED).get((case.system, case.options))]
     return {"verdict": found.verdict, "axis": (*named, *limits, "")[0], "axes": axes}
