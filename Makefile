@@ -2,8 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CORE := */wgsindy/data/*,*/wgsindy/passes/*,*/wgsindy/terms/*,*/wgsindy/model/*,*/wgsindy/estimate/*,*/wgsindy/diagnostics/*
+# Versions and hashes are locked: whatever else a registry hands out is refused.
+LOCKED := install --quiet --require-hashes
 
-.PHONY: demo examples quick test everything goldens wheel-check lint types docs clean
+.PHONY: demo examples quick test coverage everything goldens wheel-check lint types docs clean
+.PHONY: fuzz mutation calibration faults nightly lowest pythons supply-chain lock
 
 demo: $(VENV)/.installed
 	$(BIN)/wgsindy demo
@@ -22,6 +26,44 @@ quick: $(VENV)/.dev lint
 # What a newcomer should see pass.
 test: $(VENV)/.dev lint types
 	$(BIN)/pytest -q -n auto -m "not long"
+
+# The same tests once more, with the lines and branches of the core that they pass.
+coverage: $(VENV)/.dev
+	$(BIN)/pytest -q -n auto -m "not long" tests --cov=wgsindy --cov-branch --cov-report=
+	$(BIN)/coverage report --include="$(CORE)" --skip-covered --precision=1 --fail-under=95
+
+# A hundred thousand spoilt inputs of each kind: ten minutes of two cores.
+fuzz: $(VENV)/.dev
+	$(BIN)/python tests/fuzz/fuzz.py --count 100000 --keep
+
+# A hundred small errors in the core, one after the other; the tests of a line must notice each.
+mutation: $(VENV)/.dev
+	$(BIN)/python tests/mutation/mutate.py --sample 100
+
+# Kills, full and closed disks, files that change, signals; lost workers and schedulers.
+faults: $(VENV)/.dev
+	$(BIN)/pytest -q tests/faults tests/passes/test_dask_cluster.py
+
+# Error bars and verdicts over many seeds, as the evidence reports them.
+calibration: $(VENV)/.dev
+	$(BIN)/wgsindy bench calibration
+
+# What takes longer than anybody waits for; see docs/evidence/trust.md.
+nightly: fuzz mutation calibration faults pythons lowest supply-chain
+
+# The lowest versions that pyproject.toml allows; every Python from 3.11 on that is here.
+lowest:
+	.ci/pythons lowest
+
+pythons:
+	.ci/pythons
+
+# Bill of materials and licences of what a user installs.
+supply-chain:
+	PYTHON=$(PYTHON) .ci/supply_chain
+
+lock:
+	PYTHON=$(PYTHON) .ci/lock
 
 # The rest: goldens, documents, clusters, a browser, the longest statistics, the evidence.
 everything: $(VENV)/.dev
@@ -53,18 +95,18 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-$(VENV)/.installed: pyproject.toml evidence/pyproject.toml $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable . --editable evidence
+$(VENV)/.installed: pyproject.toml evidence/pyproject.toml requirements/runtime.txt $(VENV)/bin/python
+	$(BIN)/python -m pip $(LOCKED) -r requirements/runtime.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . --editable evidence
 	@# Also where Python may not write bytecode itself (PYTHONDONTWRITEBYTECODE): half a second a start.
 	$(BIN)/python -m compileall -q src evidence/src
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --group dev
+$(VENV)/.dev: $(VENV)/.installed requirements/locked.txt
+	$(BIN)/python -m pip $(LOCKED) -r requirements/locked.txt
 	@# Only its data are read, and what it depends on takes a minute to install.
-	$(BIN)/python -m pip install --quiet --no-deps pydaddy==1.0.0
+	$(BIN)/python -m pip $(LOCKED) --no-deps -r requirements/data.txt
 	touch $@
 
-$(VENV)/.docs: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --group docs
+$(VENV)/.docs: $(VENV)/.dev
 	touch $@

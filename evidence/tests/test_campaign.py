@@ -239,3 +239,36 @@ def test_each_line_is_one_json_object(tmp_path: Path) -> None:
     content = [json.loads(text) for text in store.path.read_text().splitlines()]
     assert sorted(item["case"]["seed"] for item in content) == [0, 1, 2, 3]
     assert {item["code"] for item in content} == {code_version(square)}
+
+
+OTHER_SHAPES = [
+    "3",
+    "[]",
+    '"text"',
+    "null",
+    '{"case": 3, "code": "c", "result": {}}',
+    '{"case": {"experiment": "toy"}, "code": "c", "result": {}}',
+    '{"case": {"experiment": "e", "system": "s", "recipe": "r", "seed": [1]}, "code": "c", '
+    '"result": {}}',
+    '{"case": {"experiment": "e", "system": "s", "recipe": "r", "seed": 1, "options": [1]}, '
+    '"code": "c", "result": {}}',
+    '{"case": {"experiment": "e", "system": "s", "recipe": "r", "seed": 1, "options": '
+    '{"a": [1]}}, "code": "c", "result": {}}',
+    '{"case": {"experiment": "e", "system": "s", "recipe": "r", "seed": 1}, "code": 5, '
+    '"result": {}}',
+    '{"case": {"experiment": "e", "system": "s", "recipe": "r", "seed": 1}, "code": "c", '
+    '"result": [1]}',
+    '{"case": {"experiment": "e", "system": "s", "recipe": "r", "seed": 1}, "code": "c"}',
+    "[" * 100_000,
+    "1" * 10_000,
+]
+
+
+@pytest.mark.parametrize("text", OTHER_SHAPES, ids=lambda text: text[:40])
+def test_lines_of_another_shape_do_not_stop_a_campaign(text: str, tmp_path: Path) -> None:
+    store = Store(tmp_path / "a.jsonl")
+    store.path.write_text(text + "\n")
+    assert store.lines() == []
+    good = Line(Case("e", "s", "r", 1), "c", {"x": 1.0}, None)
+    store.append(good)
+    assert store.latest([good.case]) == [good]

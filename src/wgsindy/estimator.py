@@ -17,6 +17,8 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.estimate.fit import check_integer, fit_dataset
 from wgsindy.estimate.held_out import log_likelihood
+from wgsindy.estimate.orders import Order
+from wgsindy.estimate.states import States, states_of
 from wgsindy.files import as_dataset
 from wgsindy.passes.engine import Engine, as_engine
 from wgsindy.recipes import Recipe
@@ -36,6 +38,9 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
     library : candidate terms: ``"auto"`` lets the data choose; ``"poly3"``, ``"sqrt"``, ``"trig"``,
         a list of formulas, a Library
     recipe : ``"sharp"``, ``"paper"``, or a recipe of :mod:`wgsindy.recipes`
+    order : 1 if samples are states; 2 if they are positions whose velocities were not measured;
+        ``"auto"`` lets the data choose. With velocities the generator has twice as many
+        coordinates: positions ``x``, then velocities ``v_x``
     random_state : seed of the only random stage, the placement of kernel centres
     threads : number of threads for passes over the data
     engine : ``dask.distributed.Client`` (or anything with ``reduce``) that runs the passes instead
@@ -70,9 +75,11 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         random_state: int = 0,
         threads: int = 1,
         engine: Any = None,
+        order: Order = 1,
     ) -> None:
         self.library = library
         self.recipe = recipe
+        self.order = order
         self.random_state = random_state
         self.threads = threads
         self.engine = engine
@@ -114,6 +121,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
             data,
             self.library,
             self.recipe,
+            order=self.order,
             random_state=self.random_state,
             engine=self._engine(),
         )
@@ -141,11 +149,39 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         ``X``, ``dt`` and ``t`` as in :meth:`fit`; arrays without either have the step of the fit,
         so that scikit-learn's searches and cross-validation work.
         """
+        return log_likelihood(self.generator_, self._given(X, dt, t), engine=self._engine())
+
+    def states(self, X: Any = None, *, dt: Steps = None, t: Any = None) -> States:
+        """What all samples together say of each state: mean and 95 % bands.
+
+        Positions without the noise of their sensor, velocities that nobody measured, values that
+        are missing in rows that have others; ``X``, ``dt`` and ``t`` as in :meth:`fit`, by default
+        the fitted data. ``.to_polars()`` and ``.to_pandas()`` give a data frame,
+        ``.plot("v_x")`` a picture.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> x, v = np.zeros((4, 2001)), np.ones(4)
+        >>> for n in range(2000):
+        ...     x[:, n + 1] = x[:, n] + 0.05 * v
+        ...     v = v - 0.05 * (x[:, n + 1] + 0.5 * v) + rng.normal(0, 0.1, 4)
+        >>> est = WGSINDy("poly1", order=2).fit(list(x), dt=0.05)
+        >>> est.generator_.names, est.states().mean.shape
+        (('x', 'v_x'), (8004, 2))
+        """
+        check_is_fitted(self)
+        data = self.fit_.data if X is None else self._given(X, dt, t)
+        return states_of(self.generator_, data)
+
+    def _given(self, X: Any, dt: Steps, t: Any) -> Dataset:
+        """Read data that have the coordinates of the fit, and its step unless they say another."""
         check_is_fitted(self)
         if dt is None and t is None and not isinstance(X, Dataset):
             dt = self.dt_ if isinstance(self.dt_, int | float) else None
-        data = as_dataset(X, dt=dt, t=t, names=self.generator_.names)
-        return log_likelihood(self.generator_, data, engine=self._engine())
+        names = self.generator_.names[: self.n_features_in_]
+        return as_dataset(X, dt=dt, t=t, names=names)
 
     def report(self, path: str | Path, *, title: str = "Report of a fit") -> None:
         """Write a self-contained HTML page about the fit."""

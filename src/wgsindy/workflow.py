@@ -8,18 +8,28 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wgsindy import recipes
 from wgsindy.data.dataset import Dataset
+from wgsindy.data.holes import velocity_name
 from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.diagnostics.findings import weak_fields
 from wgsindy.errors import DataError, OutputError, ReportError
 from wgsindy.estimate.cost import work_ahead
 from wgsindy.estimate.fit import AUTO, Candidates, fit_dataset
+from wgsindy.estimate.orders import Order
+from wgsindy.estimate.predictions import ORDER
 from wgsindy.estimate.result import Fit
-from wgsindy.files.atomic import refuse_occupied, whole_folder, write_atomically
+from wgsindy.estimate.states import with_states
+from wgsindy.files.atomic import (
+    refuse_occupied,
+    refuse_unwritable,
+    save_folder,
+    write_atomically,
+)
 from wgsindy.files.columns.roles import formula_name
 from wgsindy.files.columns.times import checked_unit
 from wgsindy.files.notes import Note, Reading, collecting_warnings
@@ -85,6 +95,7 @@ def fit_file(
     library: Candidates = "auto",
     recipe: str | recipes.Recipe = "sharp",
     noise_correction: bool = False,
+    order: Order = 1,
     log: str | Sequence[str] = (),
     transform: str | Sequence[str] = (),
     every: int = 1,
@@ -111,6 +122,7 @@ def fit_file(
     out : folder for the results, by default named after the data
     library, recipe, random_state, threads, engine : as in :class:`wgsindy.WGSINDy`
     noise_correction : allow for observation noise
+    order : 2 if the states are positions whose velocities were not measured; 1; ``"auto"``
     log : states whose logarithm is fitted; equations are mapped back by Ito's formula
     transform : other functions of one state to fit, such as ``"u = sqrt(x)"``
     every : keep each so many-th sample
@@ -134,6 +146,7 @@ def fit_file(
     folder = Path(out) if out is not None else default_folder(data)
     replaceable = RESULT_FILES if force else ()
     refuse_occupied(folder, replaceable)
+    refuse_unwritable(folder)
     chosen = recipes.get(recipe)
     with stage("reading"):
         found = open_data(data, stream=stream, **reading)
@@ -141,9 +154,10 @@ def fit_file(
         changes, changed = _changed(
             [*_logarithms(log, measured.names), *_listed(transform)], measured
         )
-        library = _periodic(library, found.angles, changed)
+        library = _periodic(library, found.angles, changed, order)
+        _refuse_change(order, changes)
     label = label_of(data)
-    ahead = work_ahead(label, changed, library)
+    ahead = work_ahead(label, changed, library, order)
     if ahead:
         tell(ahead)
     notes: list[Note] = []
@@ -152,10 +166,11 @@ def fit_file(
             changed,
             library,
             recipes.with_noise_correction(chosen) if noise_correction else chosen,
+            order=order,
             random_state=random_state,
             engine=as_engine(engine, threads),
         )
-        diagnostics = diagnose(fit)
+        diagnostics = _judged(fit, folder, replaceable)
     fit = replace(fit, generator=_with_units(fit.generator, found))
     origins = origin_notes(fit.generator.basis, fit.summary.region)
     result = FileFit(
@@ -175,9 +190,28 @@ def fit_file(
         files=(),
     )
     record = _record(result, title or f"Fit of {label}", command, every, reading)
-    with whole_folder(folder, replaceable) as draft:
-        _save(result, record, draft)
+    equations = "\n".join(result.generator.equations(errors=True))
+    save_folder(partial(_save, result, record), folder, replaceable, otherwise=equations)
     return _with_report(result, record, stage) if report else _listed_files(result)
+
+
+def _judged(fit: Fit, folder: Path, replaceable: Sequence[str]) -> Diagnostics:
+    """Judge a fit; if that fails, the model is saved all the same."""
+    try:
+        return diagnose(fit)
+    except Exception as error:  # whatever it is, the fit took longer than saving it
+        equations = "\n".join(fit.generator.equations(errors=True))
+        save_folder(
+            lambda draft: fit.generator.save(draft / MODEL),
+            folder,
+            replaceable,
+            otherwise=equations,
+        )
+        raise ReportError(
+            f"the model is saved in {folder}/, in the coordinates of the fit, but it could not be "
+            f"judged ({type(error).__name__}: {error}): do not rely on it. Try a smaller library, "
+            "or look at the data for values that nobody measured."
+        ) from error
 
 
 def default_folder(data: Any) -> Path:
@@ -205,10 +239,22 @@ def _logarithms(wanted: str | Sequence[str], names: Sequence[str]) -> list[str]:
     return [f"log_{name} = log({name})" for name in own]
 
 
-def _periodic(library: Candidates, angles: Sequence[str], data: Dataset) -> Candidates:
+def _periodic(
+    library: Candidates, angles: Sequence[str], data: Dataset, order: Order
+) -> Candidates:
     """Return terms that repeat after a turn, if nobody chose others and there are angles."""
     turning = [name for name in angles if name in data.names]
-    return angular_library(data.names, turning) if turning and library == AUTO else library
+    names = [*data.names, *(map(velocity_name, data.names) if order == 2 else ())]
+    return angular_library(names, turning) if turning and library == AUTO else library
+
+
+def _refuse_change(order: Order, changes: Sequence[Change]) -> None:
+    """Refuse functions of positions: their velocities have no equation of the same kind."""
+    if order != 1 and changes:
+        raise DataError(
+            f"order={order!r} takes the states for positions as they are, and {changes[0].text} "
+            "changes them; write that function into a column of its own, or fit with order=1."
+        )
 
 
 def _changed(texts: Sequence[str], data: Dataset) -> tuple[tuple[Change, ...], Dataset]:
@@ -240,6 +286,10 @@ def _heading(source: str, data: Dataset, every: int) -> str:
 def _with_units(generator: Generator, found: Reading[Dataset]) -> Generator:
     """Write the units that are known into what a model file says of its origin."""
     states = {name: unit for name, unit in found.units.items() if name in generator.names}
+    if generator.info.get(ORDER) == 2 and found.time_unit:
+        states |= {
+            velocity_name(name): f"{unit}/{found.time_unit}" for name, unit in states.items()
+        }
     known = {TIME: found.time_unit, STATES: states}
     return replace(generator, info={**generator.info, **{k: v for k, v in known.items() if v}})
 
@@ -411,6 +461,7 @@ def report_again(
         _, changed = _changed(record.changes, measured)
     fitted = Generator.load(folder / FITTED_MODEL) if record.changes else result
     _refuse_other_data(changed, record)
+    changed = with_states(fitted, changed)
     with stage("writing the report"):
         _draw_report(page, fitted, digest(changed), record, result if record.changes else None)
     return page

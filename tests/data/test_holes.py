@@ -59,7 +59,7 @@ def holed(draw: st.DrawFn) -> tuple[Paths, Paths, IntArray]:
 
 def spoiled(paths: Paths, missing: IntArray) -> Paths:
     states = np.concatenate(paths)
-    states[missing, missing % 2] = np.where(missing % 3, np.nan, np.inf)
+    states[missing] = np.where(missing % 3, np.nan, np.inf)[:, None]
     return np.split(states, np.cumsum([len(path) for path in paths])[:-1])
 
 
@@ -101,7 +101,7 @@ def test_missing_rows_are_left_out_the_same_way_everywhere(
 
 def test_steps_of_a_fixed_length_stay_equal_to_the_last_bit() -> None:
     x = np.random.default_rng(0).normal(size=(100, 2))
-    x[[7, 50, 51], 0] = np.nan
+    x[[7, 50, 51]] = np.nan
     with pytest.warns(MissingValuesWarning, match=r"value: 3, left out .*in all: 1\."):
         held = Trajectories(x, 0.1)
     with pytest.warns(MissingValuesWarning, match=r"value: 3, left out .*in all: 1\."):
@@ -123,7 +123,7 @@ def test_a_coordinate_without_values_is_refused() -> None:
         Trajectories(x, 0.1)
     with pytest.raises(NotEnoughDataError, match="of 50 rows each lacks a value"):
         streamed([Block(x, 0.1)])
-    x[:, 1] = np.where(np.arange(50) % 20 == 0, 1.0, np.nan)
+    x[:] = np.where(np.arange(50) % 20 == 0, 1.0, np.nan)[:, None]
     with pytest.raises(NotEnoughDataError, match="no two near each other"):
         Trajectories(x, 0.1)
 
@@ -135,3 +135,68 @@ def test_a_trajectory_that_goes_on_after_a_long_hole_is_no_contradiction() -> No
         found = streamed([Block(x, 0.1, "a"), Block(x, 0.1, "b")], per_source=1)
     assert found.lengths.tolist() == [20, 25, 20, 25]
     assert found.total_time == pytest.approx(0.1 * (19 + 24) * 2)
+
+
+# Values that are missing in rows that have others
+
+
+def partly_seen() -> tuple[FloatArray, Trajectories]:
+    x = np.random.default_rng(0).normal(size=(2, 60, 2)).cumsum(axis=1)
+    x[0, 10:13, 0] = np.nan
+    x[1, 30, 1] = np.inf
+    x[1, :4, 1] = np.nan
+    with pytest.warns(MissingValuesWarning, match=r"x: 3, y: 5\): the rows are kept"):
+        return x, Trajectories(list(x), 0.1)
+
+
+def test_rows_that_lack_some_values_are_kept_with_stand_ins() -> None:
+    x, data = partly_seen()
+    assert data.n_samples == 120
+    assert data.seen is not None
+    np.testing.assert_array_equal(data.seen, np.isfinite(x).reshape(-1, 2))
+    np.testing.assert_array_equal(data.states[data.seen], x.reshape(-1, 2)[data.seen])
+    line = np.linspace(x[0, 9, 0], x[0, 13, 0], 5)
+    np.testing.assert_allclose(data[0][9:14, 0], line)
+    np.testing.assert_allclose(data[1][:4, 1], x[1, 4, 1])  # nothing before: the first there is
+    assert data.partly_seen == pytest.approx(8 / 120)
+    assert data.complete().n_samples == 112
+    assert data.complete().seen is None
+
+
+def test_the_pattern_follows_the_samples() -> None:
+    _, data = partly_seen()
+    assert data.seen is not None
+    chunks = list(data.chunks(32))
+    found = [chunk.seen for chunk in chunks]
+    assert all(one is not None for one in found)
+    joined_up = np.concatenate([one for one in found if one is not None])
+    starts = np.concatenate([data.seen[:59], data.seen[60:119]])
+    np.testing.assert_array_equal(joined_up[:, 0], starts)
+    ends = np.concatenate([data.seen[1:60], data.seen[61:]])
+    np.testing.assert_array_equal(joined_up[:, 1], ends)
+    thin, last = data.thinned(3), data.subset([1])
+    assert thin.seen is not None
+    np.testing.assert_array_equal(thin.seen[:20], data.seen[:60:3])
+    assert last.seen is not None
+    np.testing.assert_array_equal(last.seen, data.seen[60:])
+    assert data.subset([0]).select(["y"]).seen is None
+
+
+def test_velocities_are_coordinates_that_nobody_saw() -> None:
+    x = np.sin(np.arange(0, 20, 0.1))[:, None]
+    data = Trajectories(x, 0.1, names=["u"]).with_velocities()
+    assert data.names == ("u", "v_u")
+    assert data.order == 2
+    assert data.seen is not None
+    assert data.seen[:, 0].all()
+    assert not data.seen[:, 1].any()
+    np.testing.assert_allclose(data.states[1:-1, 1], np.cos(np.arange(0, 20, 0.1))[1:-1], atol=0.01)
+    assert data.thinned(2).order == 2
+
+
+def test_noise_widens_the_differences_that_stand_for_velocities() -> None:
+    rng, t = np.random.default_rng(0), np.arange(0, 200, 0.05)
+    x = np.sin(t) + rng.normal(0, 0.05, t.shape)
+    off = Trajectories(x, 0.05).with_velocities().states[:, 1] - np.cos(t)
+    plain = np.gradient(x, 0.05) - np.cos(t)
+    assert off.std() < 0.4 * plain.std()  # noise falls with the width, 4 steps or more here

@@ -92,3 +92,13 @@ def test_each_coordinate_has_its_own() -> None:
     seen = found(x)
     assert seen.quantum.tolist() == [0.001, 0.0, 0.01]
     assert seen.discrete.tolist() == [True, False, True]
+
+
+def test_quotients_with_more_digits_than_a_float_come_to_an_end() -> None:
+    rng = np.random.default_rng(1575)  # of 4000 such draws, one that never did
+    size = np.round(10.0 ** rng.uniform(-2, 25, int(rng.integers(20, 80))))
+    half = np.where(
+        rng.random(len(size)) < 0.5, size, rng.choice([1e-5, 0.5, 1 / 3, 3e-200], len(size))
+    )
+    with np.errstate(over="ignore", invalid="ignore"):  # as whoever calls it
+        assert grid_width(half) >= 0

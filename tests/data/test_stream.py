@@ -171,7 +171,7 @@ ROWS = np.arange(10.0).reshape(5, 2)
         ([Block(np.full((3, 2), np.nan), 0.1)], "no samples: of 3 rows each lacks a value"),
         ([Block(ROWS, np.arange(5.0)), Block(ROWS, np.arange(5.0))], "row 5 has 0.0 after 4.0"),
         ([Block(ROWS, np.array([0.0, 1.0, 1.0, 2.0, 3.0]))], "row 2 has 1.0 after 1.0"),
-        ([Block(ROWS, np.array([0.0, 1.0, np.nan, 2.0, 3.0]))], "row 2 has nan after 1.0"),
+        ([Block(ROWS, np.array([0.0, 1.0, np.nan, 2.0, 3.0]))], r"row 2 has no time \(NaN\)"),
         ([Block(ROWS, 0.1, "a"), Block(ROWS, 0.1, "b"), Block(ROWS, 0.1, "a")], "'a' .* row 10"),
         ([Block(ROWS, 0.1, np.array([1, 1, 2, 2, 1]))], "trajectory 1 goes on at row 4"),
         ([Block(ROWS, 0.1, np.array([1, 1, np.nan, 2, 2]))], "row 2 has no trajectory id"),

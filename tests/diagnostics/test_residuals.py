@@ -26,6 +26,7 @@ from wgsindy.diagnostics.residuals import (
     ResidualPass,
     Residuals,
 )
+from wgsindy.diagnostics.rhythm import Stretches
 from wgsindy.estimate.predictions import OBSERVATION_NOISE, Predictor
 from wgsindy.estimate.result import Fit
 from wgsindy.model import tensor as tensor_cone
@@ -81,8 +82,14 @@ def pass_over(
     if observation_noise is not None:
         entries = tensor_cone.entries_of(np.diag(observation_noise)[None])[0].tolist()
         generator = replace(generator, info={OBSERVATION_NOISE: entries})
-    prober = Prober.of(data, summary)
-    return ResidualPass(Predictor.of(generator, summary), summary, len(data), level, prober)
+    return ResidualPass(
+        Predictor.of(generator, summary),
+        summary,
+        len(data),
+        level,
+        Prober.of(data, summary),
+        Stretches.of(data),
+    )
 
 
 def sums(step: ResidualPass, data: Trajectories, size: int = 10**6, threads: int = 1) -> Residuals:

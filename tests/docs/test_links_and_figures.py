@@ -8,7 +8,7 @@ import pytest
 from test_snippets import DOCS, ROOT, _load
 
 checker = _load(DOCS / "check_pages.py")
-REGISTER = """without_figures = []
+REGISTER = """
 [[figure]]
 page = "docs/a.md"
 text = "a term costs 0.5"

@@ -26,6 +26,7 @@ from wgsindy.errors import (
     WgsindyError,
 )
 from wgsindy.estimator import WGSINDy
+from wgsindy.model.uncertainty import Uncertainty
 from wgsindy.recipes import PAPER, WeakFormRecipe
 from wgsindy.terms.expression import Expression
 from wgsindy.terms.library import Library, library
@@ -508,13 +509,13 @@ def test_a_row_with_a_missing_or_infinite_value_is_left_out_and_counted(value: f
     paths, times = good_paths(), [np.arange(1001) * 0.1] * 4
     paths[2], times[2] = np.delete(paths[2], 17, axis=0), np.delete(times[2], 17)
     expected = Trajectories(paths, times=times)
-    with pytest.warns(MissingValuesWarning, match=r"value: 1, left out .*in all: 4\.$"):
-        found = Trajectories(spoiled(value), 0.1)
+    with pytest.warns(MissingValuesWarning, match=r"in rows that have others .*kept"):
+        found = Trajectories(spoiled(value), 0.1).complete()
     np.testing.assert_array_equal(found.states, expected.states)
     for index in range(4):
         np.testing.assert_allclose(found.steps(index), expected.steps(index))
     assert found.steps(2)[16] == 0.2
-    with pytest.warns(MissingValuesWarning, match=r"value: 1, left out"):
+    with pytest.warns(MissingValuesWarning, match=r"in rows that have others"):
         fitted = fit(spoiled(value)).generator_
     wanted = fit(expected, dt=None).generator_
     np.testing.assert_allclose(
@@ -537,6 +538,69 @@ def test_states_whose_squares_leave_floating_point_are_refused(size: float) -> N
     paths = [path * size for path in good_paths()]
     with pytest.raises(DataError, match=r"states of size .*e[+-]1[67].*change its units"):
         fit(paths)
+
+
+def with_outlier(size: float) -> list[FloatArray]:
+    paths = good_paths()
+    paths[1][500, 0] = size
+    return paths
+
+
+OUT_OF_RANGE: dict[str, tuple[Callable[[], list[FloatArray]], float, str]] = {
+    "states": (lambda: [p * 1e150 for p in good_paths()], 0.1, r"states of size \d.*e\+150.*units"),
+    "an outlier": (lambda: with_outlier(1e100), 0.1, r"size 1e\+100 .* nobody measured"),
+    "a smaller one": (lambda: with_outlier(1e20), 0.1, r"largest increment of x is .* typical"),
+    "long steps": (good_paths, 1e300, r"mean step is 1e\+300; .*another unit"),
+    "short steps": (good_paths, 1e-300, r"mean step is 1e-300; .*another unit"),
+}
+
+
+@pytest.mark.parametrize("name", OUT_OF_RANGE)
+def test_numbers_that_no_fit_can_use_are_refused_with_their_size(name: str) -> None:
+    paths, dt, sentence = OUT_OF_RANGE[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutlierWarning)
+        with pytest.raises(DataError, match=sentence):
+            WGSINDy("poly2").fit(paths(), dt=dt)
+
+
+@pytest.mark.parametrize(("size", "dt"), [(1e29, 1e-29), (1e-29, 1e29), (1e29, 1e29)])
+def test_numbers_within_the_limits_give_error_bars_that_are_numbers(size: float, dt: float) -> None:
+    found = WGSINDy("poly3").fit([path * size for path in good_paths()], dt=dt).generator_
+    assert found.uncertainty is not None
+    errors = found.uncertainty.std_errors()
+    chosen = np.concatenate([found.uncertainty.drift, found.tensor_field.coefficients]) != 0
+    assert (errors[chosen] > 0).all()
+    assert np.isfinite(errors).all()
+
+
+@pytest.mark.parametrize("recipe", ["sharp", "paper"])
+def test_a_term_that_is_zero_on_the_data_is_named(recipe: str) -> None:
+    terms = ["1", "x", "y", "max(x - 100, 0)"]
+    with pytest.raises(LibraryError, match=r"(max\(x - 100, 0\)|number 3).*(0 at all|zero on all)"):
+        WGSINDy(terms, recipe).fit(good_paths(), dt=0.1)
+
+
+def test_equations_that_cannot_be_solved_are_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+
+    monkeypatch.setattr("wgsindy.estimate.fit.recover_by_likelihood", fail)
+    with pytest.raises(DataError, match=r"cannot be solved \(Eigen.*spread of x .*mean step 0.1"):
+        WGSINDy("poly1").fit(good_paths(), dt=0.1)
+
+
+@pytest.mark.parametrize("wrong", [0.0, np.inf])
+def test_an_error_bar_of_zero_or_infinity_is_never_a_result(
+    wrong: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def error_bars(self: Uncertainty, **_: Any) -> FloatArray:
+        shape = len(self.inclusion), self.drift.shape[1]
+        return np.full(shape, wrong)
+
+    monkeypatch.setattr(Uncertainty, "std_errors", error_bars)
+    with pytest.raises(DataError, match=r"error bar of .* came out as (0|inf), which no data"):
+        WGSINDy("poly1").fit(good_paths(), dt=0.1)
 
 
 def test_predicting_before_fitting_is_refused() -> None:

@@ -19,6 +19,10 @@ def test_only_long_work_is_announced() -> None:
     assert "21 terms for each of 230 fields: about 15 s" in sentence
     assert work_ahead("plane.csv", Trajectories([walk()], 0.1), "poly2") == ""
     assert expected_seconds(wide, "poly2") > expected_seconds(wide, "poly1")
+    long = Trajectories([walk(d=2, n=20_000)], 0.1)
+    assert work_ahead("plane.csv", long, "poly2") == ""
+    assert "4 states (x, y, v_x, v_y). 15 terms" in work_ahead("plane.csv", long, "poly2", 2)
+    assert expected_seconds(long, ["x", "v_x"], 2) > 0  # a term of a velocity that is hidden
 
 
 def test_a_grid_beyond_the_data_is_bounded_and_whole_where_it_is_small() -> None:

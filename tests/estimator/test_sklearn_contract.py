@@ -61,6 +61,7 @@ def test_the_constructor_only_stores_what_it_is_given() -> None:
         "random_state": "seed",
         "threads": -3,
         "engine": "steam",
+        "order": "third",
     }
     made = WGSINDy(**given)
     assert vars(made).keys() == given.keys()
@@ -75,6 +76,7 @@ def test_parameters_can_be_read_and_set() -> None:
         "random_state": 0,
         "threads": 2,
         "engine": None,
+        "order": 1,
     }
     assert made.set_params(library="poly1", random_state=3) is made
     assert made.get_params()["library"] == "poly1"
@@ -90,6 +92,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
         "random_state": 0,
         "threads": 1,
         "engine": None,
+        "order": 1,
     }
 
 

@@ -167,6 +167,39 @@ def interval_result(case: Case, rng: np.random.Generator) -> Result:
     }
 
 
+def position_result(case: Case, rng: np.random.Generator) -> Result:
+    keys = ("force", "tensor", "seconds")
+    return {
+        **dict(zip(keys, rng.uniform(0.1, 0.9, len(keys)).tolist(), strict=True)),
+        "false": int(rng.integers(2)),
+        "missed": 0,
+        "friction": bool(rng.integers(2)),
+        "noise": bool(rng.integers(2)),
+        "verdict": "identified",
+    }
+
+
+def position_speed_result(case: Case, rng: np.random.Generator) -> Result:
+    seconds, yardstick = rng.uniform(0.1, 0.9, 2).tolist()
+    return {"seconds": seconds, "seconds_yardstick": yardstick, "samples": 25_616}
+
+
+def order_result(case: Case, rng: np.random.Generator) -> Result:
+    right = bool(rng.integers(2))
+    return {
+        "second": False,
+        "right": right,
+        "wrong": not right,
+        "log_evidence": -9.0,
+        "seconds": 1.0,
+    }
+
+
+def missing_result(case: Case, rng: np.random.Generator) -> Result:
+    keys = ("drift", "tensor", "seconds")
+    return dict(zip(keys, rng.uniform(0.1, 0.9, len(keys)).tolist(), strict=True))
+
+
 INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "fit": fit_result,
     "leverage": leverage_result,
@@ -187,6 +220,10 @@ INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "generator-readouts": told_result,
     "readout-intervals": interval_result,
     "verdict": verdict_result,
+    "positions": position_result,
+    "positions-speed": position_speed_result,
+    "orders": order_result,
+    "missing": missing_result,
 }
 
 

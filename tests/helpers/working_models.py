@@ -71,6 +71,7 @@ def model_of(
             longest_step,
             1000,
             units,
+            Frame.identity(d),
         ),
         is_chain=is_chain,
     )

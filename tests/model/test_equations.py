@@ -13,7 +13,10 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.frame import Frame
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import tensor_fields
+from wgsindy.model.tensor import TensorField
 from wgsindy.terms.expression import Expression
+from wgsindy.terms.library import library
 
 
 def entry_fields(generator: Generator, x: FloatArray) -> FloatArray:
@@ -128,3 +131,10 @@ def test_latex_writes_the_same_equations() -> None:
             r"\end{aligned}",
         ]
     )
+
+
+def test_a_factor_of_nothing_is_a_tensor_of_one_term_that_is_zero() -> None:
+    basis = library(["1", "sin(x)"]).bind(("x",))
+    found = tensor_fields(basis, TensorField("factor", np.zeros((1, 2)), 0.0, np.ones(1)))
+    assert found.terms == ("1",)
+    assert found.coefficients.tolist() == [[0.0]]

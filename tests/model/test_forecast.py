@@ -9,6 +9,7 @@ import sympy
 
 import wgsindy as wg
 from wgsindy.errors import DataError, SimulationError
+from wgsindy.model.forecast import FINEST, MOST_SUBSTEPS, _substeps
 
 mpl.use("Agg")
 X = sympy.Symbol("x")
@@ -114,3 +115,11 @@ def test_arguments_that_make_no_sense_get_a_sentence() -> None:
             truth.forecast(**arguments)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="no coordinate 'y'"):
         truth.forecast([0.0], 1.0, random_state=0).plot("y")
+
+
+@pytest.mark.parametrize("rate", [0.001, 3.0, 40.0])
+def test_steps_are_short_against_the_rate_of_the_drift(rate: float) -> None:
+    x = sympy.Symbol("x", real=True)
+    process = wg.Generator.from_sympy(("x",), [-rate * x], [[1]])
+    found = _substeps(process, np.array([0.5]), 0.2)
+    assert found == min(max(1, int(np.ceil(0.2 * rate / FINEST))), MOST_SUBSTEPS)

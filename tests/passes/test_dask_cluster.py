@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -471,3 +476,60 @@ def test_the_command_line_runs_a_campaign_on_a_scheduler(
     assert line.result.keys() == expected.keys() > timings
     for key in expected.keys() - timings:
         np.testing.assert_equal(line.result[key], expected[key], err_msg=key)
+
+
+@pytest.mark.parametrize("greeting", [b"", b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/1.1 400 Bad\r\n\r\n"])
+def test_a_port_where_something_else_listens_is_one_sentence(
+    greeting: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_client, "WAIT_FOR_SCHEDULER", 0.5)
+    monkeypatch.setattr(dask_client, "LONGEST_GREETING", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            with suppress(OSError):  # closed below
+                while True:
+                    callers.append(server.accept()[0])
+                    callers[-1].sendall(greeting)
+
+        callers: list[socket.socket] = []
+        threading.Thread(target=answer, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(EngineError, match=r"answers at tcp.*(says a word|is no Dask)"):
+            connected(address).__enter__()
+        server.shutdown(socket.SHUT_RDWR)
+        for caller in callers:
+            caller.close()
+
+
+def test_a_scheduler_that_is_killed_in_the_middle_of_a_fit_is_one_sentence(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    where = tmp_path / "scheduler.json"
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = subprocess.Popen(
+        [*command, "--port", "0", "--no-dashboard", "--scheduler-file", str(where)], **quiet
+    )
+    workers = []
+    try:
+        deadline = time.monotonic() + 60
+        while not where.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-dashboard"]
+        workers.append(
+            subprocess.Popen([*worker, "--scheduler-file", str(where), "--no-nanny"], **quiet)
+        )
+        address = json.loads(where.read_text())["address"]
+        with connected(address) as client:
+            client.wait_for_workers(1, timeout=60)
+
+            def kill(done: int, total: int) -> None:
+                if scheduler.poll() is None:
+                    scheduler.kill()
+                    scheduler.wait()
+
+            with reporting_progress(kill), pytest.raises(EngineError, match="is it still there"):
+                WGSINDy("poly2", engine=Cluster(client, least=LEAST)).fit(DATA)
+    finally:
+        for process in (scheduler, *workers):
+            process.kill()
+            process.wait()

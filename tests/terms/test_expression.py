@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.errors import LibraryError
 from wgsindy.terms.derivatives import FUNCTIONS
 from wgsindy.terms.expression import Expression
 
@@ -94,10 +95,14 @@ def test_random_formulas_of_positive_numbers_have_the_value_of_numpy(pair: Pair)
     with np.errstate(all="ignore"):
         wanted = np.asarray(f(POINTS[:, 0], POINTS[:, 1]))
         assume(np.isfinite(wanted).all() and (wanted > 1e-200).all())
-        found = Expression.parse(text, NAMES).value(POINTS)
-    # Without subtraction no error is amplified but by powers, at most 3 ** 7 = 2187 of them: the
-    # worst case is 2187 roundings of 1.1e-16 for each of 8 leaves, 2e-12.
-    np.testing.assert_allclose(found, wanted, rtol=2e-12)
+        try:
+            found = Expression.parse(text, NAMES).value(POINTS)
+        except LibraryError as error:
+            assume("powers of powers" not in str(error))
+            raise
+    # Without subtraction no error is amplified but by powers, at most 100 of them: the
+    # worst case is 100 roundings of 1.1e-16 for each of 8 leaves, 9e-14.
+    np.testing.assert_allclose(found, wanted, rtol=9e-14)
 
 
 @pytest.mark.parametrize("text", FORMULAS.values(), ids=FORMULAS.keys())
@@ -133,7 +138,11 @@ TEXT_LEAVES = st.one_of(st.sampled_from(["x", "y", "0", "1", "1e-3"]), NUMBERS)
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.recursive(TEXT_LEAVES, _text_grown, max_leaves=8))
 def test_text_is_read_back_exactly(text: str) -> None:
-    formula = Expression.parse(text, NAMES)
+    try:
+        formula = Expression.parse(text, NAMES)
+    except LibraryError as error:  # 1/0, log(-1), a power of a power of a power
+        assume("no finite one" not in str(error) and "powers of powers" not in str(error))
+        raise
     again = Expression.parse(formula.text, NAMES)
     # Model files identify terms by their text, so it must be a fixed point.
     assert again.text == formula.text

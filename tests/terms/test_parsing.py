@@ -180,3 +180,25 @@ def test_a_tower_of_powers_is_refused_at_once() -> None:
         "    raise SystemExit('accepted')\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+
+
+HOSTILE = [
+    "tanh((((0-1e300)**100)**100)**100)*x",
+    "((0-10)**100)**100*x",
+    "((10*x)**100)**100",
+    "max(1e300, (0-1e300)**100)*x",
+    "exp(exp(exp(exp(9))))*x",
+    "log(0-1)*x",
+    "1/0*x",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_numbers_that_leave_floating_point_on_the_way_are_refused(text: str) -> None:
+    with pytest.raises(LibraryError, match=r"powers of powers together|no finite one"):
+        Expression.parse(text, NAMES)
+
+
+@pytest.mark.parametrize("text", ["(1e300*x)**100", "(1e14*x)**100", "exp(700)*exp(700)*x"])
+def test_what_is_accepted_is_small_in_sympy_too(text: str) -> None:
+    assert len(str(Expression.parse(text, NAMES).to_sympy())) < 2000

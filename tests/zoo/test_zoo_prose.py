@@ -54,6 +54,8 @@ def test_every_limitation_is_some_systems() -> None:
     # What can go wrong with a recording of any system is not the limit of one.
     of_recordings = {
         Limitation.NOISE,
+        Limitation.ORDER,
+        Limitation.UNEVEN_CLOCK,
         Limitation.JUMPS,
         Limitation.DISAGREEMENT,
         Limitation.SIMULATED,

@@ -80,18 +80,15 @@ class Store:
         self.path = Path(path)
 
     def lines(self) -> list[Line]:
-        """Return the stored lines; a line cut short by a kill is passed over."""
+        """Return the stored lines; one cut short by a kill, or no line of ours, is passed over."""
         if not self.path.exists():
             return []
         found = []
         for text in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
-                content = json.loads(text)
-                case = Case.from_json(content["case"])
-                line = Line(case, content["code"], content.get("result"), content.get("error"))
-            except (json.JSONDecodeError, KeyError, TypeError):
+                found.append(_line_of(json.loads(text)))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 continue
-            found.append(line)
         return found
 
     def latest(self, cases: Iterable[Case]) -> list[Line]:
@@ -124,6 +121,19 @@ class Store:
         kept = {line.case: line for line in self.lines()}
         ordered = sorted(_as_text(line) for line in kept.values())
         write_atomically(self.path, "".join(ordered))
+
+
+def _line_of(content: Any) -> Line:
+    """Take a stored line apart; anything else raises KeyError, TypeError or ValueError."""
+    case = Case.from_json(content["case"])
+    hash(case)  # options may be lists, which no case has
+    result, error = content.get("result"), content.get("error")
+    kinds = [(content["code"], str), (result, dict | None), (error, str | None)]
+    if not all(isinstance(value, kind) for value, kind in kinds) or (result is None) is (
+        error is None
+    ):
+        raise TypeError("this is no line of a store")
+    return Line(case, content["code"], result, error)
 
 
 def _as_text(line: Line) -> str:

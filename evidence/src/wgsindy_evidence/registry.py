@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from wgsindy_evidence.campaign import Case, Work
 from wgsindy_evidence.experiments import fits
+from wgsindy_evidence.experiments.hidden import missing, orders, positions
+from wgsindy_evidence.experiments.hidden import yardstick as position_speed
 from wgsindy_evidence.experiments.ours import (
     arena,
     calibration,
@@ -76,6 +78,15 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("recordings", recordings.recording_cases, recordings.run_case, "recordings"),
         Experiment("arena", arena.arena_cases, arena.run_case, "arena"),
         Experiment("uneven", uneven.uneven_cases, uneven.run_case, "uneven"),
+        Experiment("positions", positions.position_cases, positions.run_case, "positions"),
+        Experiment(
+            "positions-speed",
+            position_speed.speed_cases,
+            position_speed.run_case,
+            "positions-speed",
+        ),
+        Experiment("orders", orders.order_cases, orders.run_case, "orders"),
+        Experiment("missing", missing.missing_cases, missing.run_case, "missing"),
         Experiment("verdicts", verdicts.verdict_cases, verdicts.run_case, "verdicts"),
         Experiment("gallery", gallery.gallery_cases, gallery.run_case, "gallery"),
         Experiment(

@@ -18,7 +18,7 @@ from wgsindy import zoo
 from wgsindy_evidence.campaign import Case, Line, Store, run_alone
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.fingerprint import code_version
-from wgsindy_evidence.peers import comparison, match, measured
+from wgsindy_evidence.peers import comparison, match, measured, positions
 from wgsindy_evidence.registry import EXPERIMENTS, Experiment
 from wgsindy_evidence.scope import Scope
 
@@ -29,6 +29,7 @@ SHOWN = 5  # differences of a case that are written out
 RIVALS: dict[str, Callable[..., dict[str, Any]]] = {
     "peers": comparison.run_case,
     "peers-measured": measured.run_case,
+    "peers-positions": positions.run_case,
     "match": match.run_case,
 }
 
@@ -99,7 +100,8 @@ def representatives(lines: Sequence[Line]) -> list[Line]:
 
 def increments(case: Case) -> int:
     """Number of increments of the data of a case."""
-    return case.trajectories * (case.steps or zoo.get(case.system).steps)
+    known = case.system in zoo.names()  # what is outside of the zoo is small
+    return case.trajectories * (case.steps or (zoo.get(case.system).steps if known else 0))
 
 
 def difference(stored: Line, again: Line) -> str:

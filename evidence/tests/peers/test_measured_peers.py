@@ -23,13 +23,13 @@ def case_of(method: str, seed: int = 0, noise: float = 0.1, system: str = "rotat
 
 
 def test_cells_are_those_that_were_asked_for() -> None:
-    cases = measured.measured_cases(measured.METHODS, [1])
+    cases = measured.cases(measured.METHODS, [1])
     cells = {(c.system, c.settings["dt"], c.settings["noise"]) for c in cases}
     assert len(cells) == len(measured.SYSTEMS) * 3 * 2
     assert len(measured.SYSTEMS) >= 3
     assert {c.recipe for c in cases} == {"sharp", "sfi-parametric"}
     with pytest.raises(CampaignError, match="duffing has no measured data; choose among"):
-        measured.measured_cases(["sharp"], [1], ["duffing"])
+        measured.cases(["sharp"], [1], ["duffing"])
 
 
 def test_methods_get_the_same_samples_and_noise_of_a_tenth_of_the_spread() -> None:

@@ -171,6 +171,7 @@ def test_interpreters_are_given_for_all_or_for_one() -> None:
     assert comparison.interpreters(["sfi=/a", "/b"]) == {
         "sfi": "/a",
         "sfi-parametric": "/a",  # the same package
+        "sfi-underdamped": "/a",
         "pydaddy": "/b",
         "pysindy": "/b",
     }

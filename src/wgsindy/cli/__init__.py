@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from wgsindy import __version__
+from wgsindy.__main__ import INTERRUPTED
 from wgsindy.cli.compare import compare
-from wgsindy.cli.console import complain, console, say
+from wgsindy.cli.console import complain, console, say, say_aside
 from wgsindy.cli.demo import demo
 from wgsindy.cli.fit import fit
 from wgsindy.cli.plugins import add_commands
@@ -20,7 +23,8 @@ from wgsindy.cli.report import report
 from wgsindy.cli.simulate import simulate
 from wgsindy.errors import WgsindyError
 
-INTERRUPTED = 130  # what a shell expects of a program that Ctrl-C ended
+TERMINATED = 143  # what a shell expects of a program that was asked to end
+ENDED: dict[object, str] = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 TRACEBACK = "WGSINDY_TRACEBACK"
 
 app = typer.Typer(  # with --install-completion and --show-completion for the shell
@@ -40,11 +44,14 @@ add_commands(app)
 
 def main() -> None:
     """Run the command line; every error ends in one sentence, not in a traceback."""
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = _say_warning
+            app()
     except SystemExit as ended:
-        if ended.code == INTERRUPTED:
-            complain("interrupted.")
+        if ended.code in ENDED:
+            complain(f"{ENDED[ended.code]}.")
         raise
     except (WgsindyError, OSError) as error:
         complain(str(error))
@@ -57,6 +64,19 @@ def main() -> None:
             f"run it again with {TRACEBACK}=1 to see where, and report it."
         )
         sys.exit(1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _say_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Print what a library warns of as one line; where in its code is of no use here."""
+    doubt = " (numbers near the limits of floating point: doubt what they enter)"
+    say_aside(f"note: {message}{doubt if issubclass(category, RuntimeWarning) else ''}.")
+
+
+def _terminate(*_: object) -> None:
+    """End as by Ctrl-C: what was begun is cleared away."""
+    sys.exit(TERMINATED)
 
 
 def _say_version(wanted: bool) -> None:

@@ -134,6 +134,9 @@ def fit(
         bool, _option(DATA, "--replicates", None, "Each column is a run of one state.")
     ] = False,
     angle: Annotated[Texts, _option(DATA, "--angle", "STATES", "States that are angles.")] = None,
+    inputs: Annotated[
+        Texts, _option(DATA, "--inputs", "COLUMNS", "Known inputs, which have no equation.")
+    ] = None,
     missing: Annotated[
         list[float] | None,
         _option(DATA, "--missing", "NUMBER", "A number that stands for a missing value."),
@@ -154,6 +157,9 @@ def fit(
     noise_correction: Annotated[
         bool, _option(FIT, "--noise-correction", None, "Allow for observation noise.")
     ] = False,
+    order: Annotated[
+        str, _option(FIT, "--order", "1|2|auto", "2: the states are positions, velocities hidden.")
+    ] = "1",
     diffusion: Annotated[
         str, _option(FIT, "--diffusion", "a|D", "Print a (default), or D = a / 2.")
     ] = "a",
@@ -185,6 +191,8 @@ def fit(
 
     if diffusion not in ("a", "D"):
         raise typer.BadParameter(f"--diffusion is a or D, got {diffusion!r}.")
+    if order not in ("1", "2", "auto"):
+        raise typer.BadParameter(f"--order is 1, 2 or auto, got {order!r}.")
     shown = not (quiet or machine)
     with _client_of(scheduler) as client:
         result = fit_file(
@@ -193,6 +201,7 @@ def fit(
             library=as_library(library or ["auto"]),
             recipe=recipe,
             noise_correction=noise_correction,
+            order="auto" if order == "auto" else 2 if order == "2" else 1,
             log=log or (),
             transform=transform or (),
             every=every,
@@ -210,6 +219,7 @@ def fit(
             clock=clock,
             replicates=replicates or None,
             angle=separated(angle) or (),
+            inputs=separated(inputs) or (),
             time=column(time),
             trajectory=column(trajectory),
             dt=dt,

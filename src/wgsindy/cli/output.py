@@ -54,11 +54,13 @@ def tell(result: FileFit, diffusion: str = "a") -> None:
 def _tell_equations(generator: Generator, how: str, diffusion: str) -> None:
     equations, zeros = written_equations(generator, diffusion)
     say("")
-    say(f"Drift b of ({', '.join(generator.names)}){how}")
-    for equation in equations[: generator.dimension]:
+    states = generator.dimension - len(generator.inputs)
+    driven = f", driven by {', '.join(generator.inputs)}" if generator.inputs else ""
+    say(f"Drift b of ({', '.join(generator.names[:states])}){driven}{how}")
+    for equation in equations[:states]:
         say_unbroken(f"  {equation}")
     say(TENSOR[diffusion])
-    for equation in equations[generator.dimension :]:
+    for equation in equations[states:]:
         say_unbroken(f"  {equation}")
     if zeros:
         say_indented(f"and {zeros} other entries, all of them 0")
@@ -73,7 +75,7 @@ def written_equations(generator: Generator, diffusion: str = "a") -> tuple[list[
     terms: dict[str, list[Coefficient]] = {}
     for found in generator.written():
         terms.setdefault(found.target, []).append(found)
-    drift, entries = field_names(len(names))
+    drift, entries = field_names(len(names), len(generator.inputs))
     lines, zeros = [], 0
     for target in (*drift, *entries):
         if target in entries and target not in terms and len(entries) > MANY_ENTRIES:

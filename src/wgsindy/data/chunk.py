@@ -17,6 +17,7 @@ from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 
 CHUNK_SIZE = 4096  # 64 kernels at so many samples are 2 MiB, beside which calls cost little
 WINDOW_SIZE = 32_768  # samples: few enough to be held, enough to be worth handing over
+BLOCK = 128  # samples that a pass looks at together, at most
 LOOK_AHEAD = 2  # samples after a window: the end of its last increment, and of the one after
 
 
@@ -29,6 +30,7 @@ class Chunk(NamedTuple):
     trajectory: IntArray  # (n,) number of the trajectory, ascending
     following: FloatArray | None = None  # (n, d) the increment after this one, NaN if there is none
     start: int = 0  # increments of the dataset before this chunk
+    seen: BoolArray | None = None  # (n, 2, d) what was measured of state and next; None if all
 
     @property
     def moved(self) -> BoolArray:
@@ -43,7 +45,14 @@ class Chunk(NamedTuple):
 
     def at(self, rows: BoolArray | IntArray) -> Chunk:
         """Return copies of some rows, without what follows them, nor where they begin."""
-        return Chunk(self.states[rows], self.increments[rows], self.dt[rows], self.trajectory[rows])
+        seen = None if self.seen is None else self.seen[rows]
+        return Chunk(
+            self.states[rows],
+            self.increments[rows],
+            self.dt[rows],
+            self.trajectory[rows],
+            seen=seen,
+        )
 
 
 def moved(increments: FloatArray) -> BoolArray:
@@ -53,6 +62,20 @@ def moved(increments: FloatArray) -> BoolArray:
     for column in columns[1:]:  # ten times faster than along the short rows
         found |= column != 0
     return found
+
+
+def block_labels(chunk: Chunk, block: int = BLOCK) -> IntArray:
+    """Number ``(n,)`` of the block that each row is in; those of two trajectories differ."""
+    place = chunk.start + np.arange(len(chunk.dt)) + chunk.trajectory
+    return place // block + chunk.trajectory
+
+
+def whole_blocks(size: int) -> int:
+    """Return the number of samples of whole blocks nearest to ``size``, at least one block.
+
+    Chunks of whole blocks: then no sum over neighbours depends on how data are cut.
+    """
+    return BLOCK * max(round(size / BLOCK), 1)
 
 
 @dataclass(frozen=True)
@@ -66,6 +89,7 @@ class Window:
     states: FloatArray  # (m + a, d)
     trajectory: IntArray  # (m + a,)
     steps: FloatArray  # (m,) time until the next sample
+    seen: BoolArray | None = None  # (m + a, d) what was measured; None if all was
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -76,7 +100,13 @@ class Window:
         for start in range(first, end, size):
             low, high = start - self.place, min(start + size, end) - self.place
             ahead = slice(low, high + LOOK_AHEAD)
-            yield Window(start, self.states[ahead], self.trajectory[ahead], self.steps[low:high])
+            yield Window(
+                start,
+                self.states[ahead],
+                self.trajectory[ahead],
+                self.steps[low:high],
+                None if self.seen is None else self.seen[ahead],
+            )
 
     def chunks(self, size: int, *, following: bool = False) -> Iterator[Chunk]:
         """Cut into chunks of at most ``size`` samples; those without an increment are left out."""
@@ -94,8 +124,11 @@ class Window:
         increments = self.states[rows.start + 1 : rows.stop + 1] - states
         # Each trajectory that is over has one increment less than samples.
         start = self.place + rows.start - int(trajectory[0])
+        seen = None
+        if self.seen is not None:
+            seen = np.stack([self.seen[rows], self.seen[rows.start + 1 : rows.stop + 1]], axis=1)
         if inside.all():
-            return Chunk(states, increments, dt, trajectory, start=start)
+            return Chunk(states, increments, dt, trajectory, start=start, seen=seen)
         kept = np.flatnonzero(inside)  # once, and not for each array again
         return Chunk(
             states.take(kept, axis=0),
@@ -103,6 +136,7 @@ class Window:
             dt[kept],
             trajectory[kept],
             start=start,
+            seen=None if seen is None else seen[kept],
         )
 
     def _following(self, rows: slice, inside: BoolArray) -> FloatArray:

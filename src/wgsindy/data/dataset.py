@@ -98,6 +98,21 @@ class Dataset(ABC):
         """
 
     @property
+    def order(self) -> int:
+        """1, or 2 if the second half of the coordinates are velocities of the first, unseen."""
+        return 1
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the last coordinates, if these are known inputs and have no equation."""
+        return ()
+
+    @property
+    def partly_seen(self) -> float:
+        """Share of samples of which some values were measured and others were not."""
+        return 0.0
+
+    @property
     def dimension(self) -> int:
         """Number of coordinates ``d``."""
         return len(self.names)

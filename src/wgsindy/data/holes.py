@@ -1,11 +1,16 @@
-"""Samples that are left out, and what becomes of the trajectory around them.
+"""What was not measured: samples that are left out, and values that have stand-ins.
 
 A hole is a range of places ``first`` to ``last`` (not included). Nothing is filled in: that would
 invent dynamics. Over a short hole the step is longer; at a long one the trajectory is cut.
+
+A sample of which some values are there is kept. Of the others, and of velocities that nobody
+measures, stand-ins say where they roughly are, for whoever must look somewhere. Nothing is learned
+from them: a filter passes over them, and what it says takes their place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +19,10 @@ from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.errors import NotEnoughDataError
 
 LONGEST_HOLE = 10  # samples; a longer step tells little that its two ends do not tell alone
+# Noise of positions may make up this share of the variance of differences that stand for
+# velocities; where it makes up more, differences over more steps do.
+MOST_NOISE = 0.1
+WIDEST = 16  # steps to either side
 BRIDGED = f"left out (over up to {LONGEST_HOLE} the step is longer, at more the trajectory is cut)"
 
 
@@ -87,3 +96,73 @@ def missing_sentence(rows: int, trajectories: int) -> str:
         f"rows with a missing or infinite value: {rows}, {BRIDGED}; trajectories in all: "
         f"{trajectories}."
     )
+
+
+def partly_missing_sentence(seen: BoolArray, names: Sequence[str]) -> str:
+    """Say what became of rows of which ``seen (n, d)`` some values are there."""
+    missing = np.count_nonzero(~seen, axis=0).tolist()
+    listed = ", ".join(f"{name}: {count}" for name, count in zip(names, missing, strict=True))
+    return (
+        f"values missing in rows that have others ({listed}): the rows are kept, as samples that "
+        "say nothing of these."
+    )
+
+
+def stand_ins(
+    states: FloatArray, seen: BoolArray, times: FloatArray, offsets: IntArray
+) -> FloatArray:
+    """Fill ``states (n, d)`` where they are not ``seen``: on the line between their neighbours.
+
+    ``times (n,)`` are those within trajectories, which begin at ``offsets (R + 1,)``. A trajectory
+    without any value of a coordinate has the mean over all others.
+    """
+    filled = states.copy()
+    means = [states[there, p].mean() for p, there in enumerate(seen.T)]
+    for first, last in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        rows = slice(first, last)
+        for p in np.flatnonzero(~seen[rows].all(axis=0)).tolist():
+            there = seen[rows, p]
+            filled[rows, p] = (
+                np.interp(times[rows], times[rows][there], states[rows, p][there])
+                if there.any()
+                else means[p]
+            )
+    return filled
+
+
+def velocity_name(name: str) -> str:
+    """What the velocity of a position is called."""
+    return f"v_{name}"
+
+
+def velocities(states: FloatArray, times: FloatArray, offsets: IntArray) -> FloatArray:
+    """Differences of positions over time, ``(n, d)``: over more steps where there is noise."""
+    found = _differences(states, times, offsets, 1)
+    noise = position_noise(states, offsets)
+    width = 1
+    while width < WIDEST:
+        dt = np.median(np.diff(times)[np.diff(times) > 0])
+        if (noise / (2 * (width * dt) ** 2) <= MOST_NOISE * found.var(axis=0)).all():
+            break
+        width *= 2
+        found = _differences(states, times, offsets, width)
+    return found
+
+
+def _differences(
+    states: FloatArray, times: FloatArray, offsets: IntArray, width: int
+) -> FloatArray:
+    """Over ``width`` steps to either side, or as many as there are in the trajectory."""
+    lengths = np.diff(offsets)
+    low, high = np.repeat(offsets[:-1], lengths), np.repeat(offsets[1:] - 1, lengths)
+    place = np.arange(len(states))
+    before, after = np.maximum(place - width, low), np.minimum(place + width, high)
+    return (states[after] - states[before]) / (times[after] - times[before])[:, None]
+
+
+def position_noise(states: FloatArray, offsets: IntArray) -> FloatArray:
+    """Variance ``(d,)`` of the noise of positions at most: that of third differences over 20."""
+    inside = np.ones(len(states), dtype=bool)
+    inside[(offsets[1:, None] - np.arange(1, 4)).ravel()] = False
+    third = np.diff(states, n=3, axis=0)[inside[:-3]]
+    return np.asarray(np.mean(third**2, axis=0) / 20 if len(third) else np.zeros(states.shape[1]))

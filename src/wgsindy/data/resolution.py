@@ -33,13 +33,15 @@ class Resolution:
     discrete: BoolArray  # (d,) whether its values come again, as on a grid or its logarithm
 
     @classmethod
-    def of(cls, chunks: Sequence[Chunk]) -> Resolution:
-        """Judge by a sample of steps."""
+    def of(cls, chunks: Sequence[Chunk], *, exact: int = 0) -> Resolution:
+        """Judge by a sample of steps; of ``exact`` last coordinates no digit is missing."""
         states = np.concatenate([chunk.states for chunk in chunks]).T
         steps = np.concatenate([chunk.increments for chunk in chunks]).T
         quantum = np.array([grid_width(row) for row in steps])
         recurs = [_recurs(x[dx != 0]) for x, dx in zip(states, steps, strict=True)]
-        return cls(quantum, (quantum > 0) | np.array(recurs))
+        discrete = (quantum > 0) | np.array(recurs)
+        quantum[len(quantum) - exact :] = 0.0
+        return cls(quantum, discrete)
 
 
 def resolution_of(data: Dataset) -> Resolution:
@@ -81,7 +83,9 @@ def _common_divisors(size: FloatArray, least: float) -> list[float]:
         rest[rest <= NEAR * width[:, None]] = np.inf
         smaller = rest.min(axis=1)
         divides = np.isinf(smaller)
-        alive = divides | (smaller >= least)
+        # A rest is at most half the width, unless a quotient has more digits than a float: then it
+        # is no rest at all, and would not become smaller for ever.
+        alive = divides | ((smaller >= least) & (smaller <= 0.6 * width))
         groups, width = groups[alive], np.where(divides, width, smaller)[alive]
         if divides[alive].all():
             break

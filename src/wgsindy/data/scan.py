@@ -132,6 +132,10 @@ class _Counter:
         bad = np.flatnonzero(~(np.isfinite(steps) & (steps > 0)))
         if len(bad):
             row = block.row + int(bad[0]) + (self.last is None)
+            if np.isnan(known[bad[0] + 1]):
+                raise DataError(
+                    f"row {row} has no time (NaN); leave such rows out of the file, or pass dt."
+                )
             raise DataError(
                 f"times must increase within a trajectory: row {row} has {known[bad[0] + 1]} after "
                 f"{known[bad[0]]}. Sort the samples, drop duplicates, and name the column of "

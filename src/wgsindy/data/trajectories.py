@@ -10,10 +10,21 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data.arrays import FloatArray, IntArray, ScalarMap
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, ScalarMap
 from wgsindy.data.chunk import LOOK_AHEAD, WINDOW_SIZE, Window
 from wgsindy.data.dataset import Dataset
-from wgsindy.data.holes import complete, holes_of, left_over, missing_sentence, ranges
+from wgsindy.data.holes import (
+    complete,
+    holes_of,
+    left_over,
+    missing_sentence,
+    partly_missing_sentence,
+    position_noise,
+    ranges,
+    stand_ins,
+    velocities,
+    velocity_name,
+)
 from wgsindy.data.validation import (
     check_columns,
     check_every,
@@ -21,6 +32,7 @@ from wgsindy.data.validation import (
     checked_names,
     checked_states,
     checked_steps,
+    inputs_last,
     too_thin,
 )
 from wgsindy.errors import DataError, MissingValuesWarning, NotEnoughDataError
@@ -33,14 +45,18 @@ class Trajectories(Dataset):
     ----------
     states : list of (n_i, d) arrays, one (n, d) array, or one (R, n, d) array
         States in time order. One-dimensional arrays are trajectories of a scalar process. A row
-        with NaN or infinity is left out: over up to 10 such rows the step is longer, at more the
-        trajectory is cut.
+        in which all values are NaN or infinite is left out: over up to 10 such rows the step is
+        longer, at more the trajectory is cut. A row that lacks some values is kept, with a
+        stand-in for each on the line between its neighbours, which no estimate takes for data.
     dt : float or one float per trajectory, optional
         Sampling interval. Give either ``dt`` or ``times``.
     times : one (n_i,) array per trajectory, or one array shared by all, optional
         Strictly increasing sampling times; steps may be uneven.
     names : one name per coordinate, optional
         Default ``x``, ``y``, ``z``; beyond three coordinates ``x1 ... xd``.
+    inputs : names of coordinates, optional
+        Those that drive the others and have no equation of their own: a control, a temperature, the
+        time of day. They are moved behind the others. Between samples they go straight.
 
     Raises
     ------
@@ -53,7 +69,7 @@ class Trajectories(Dataset):
     Warns
     -----
     MissingValuesWarning
-        If rows are left out.
+        If rows are left out, or values are missing in rows that are kept.
 
     Examples
     --------
@@ -67,9 +83,12 @@ class Trajectories(Dataset):
     __slots__ = (
         "__weakref__",
         "_dt",  # (R,) the step of each trajectory, None with times
+        "_inputs",  # names of the last coordinates, if these have no equation
         "_lengths",  # (R,) samples of each trajectory
         "_names",
         "_offsets",  # (R + 1,) place of the first sample of each trajectory, and the end
+        "_order",  # 2 if the second half of the coordinates are velocities of the first
+        "_seen",  # (n_samples, d) what was measured, None if all was
         "_states",  # (n_samples, d)
         "_steps",  # (n_samples,) time until the next sample, None with dt
         "_total_time",
@@ -82,9 +101,12 @@ class Trajectories(Dataset):
         *,
         times: Sequence[ArrayLike] | ArrayLike | None = None,
         names: Sequence[str] | None = None,
+        inputs: Sequence[str] = (),
     ) -> None:
         found, lengths = checked_states(states)
         names = checked_names(names, found.shape[1])
+        order = inputs_last(names, inputs)
+        found, names = found[:, order], tuple(names[column] for column in order)
         if (dt is None) == (times is None):
             raise DataError(
                 "the sampling interval is needed once: pass dt (a number, or one per trajectory) "
@@ -94,13 +116,27 @@ class Trajectories(Dataset):
             self._keep(found, lengths, names, None, checked_steps(times, lengths))
         else:
             self._keep(found, lengths, names, checked_dt(dt, len(lengths)).copy(), None)
-        there = complete(found)
-        if there is not None:
+        self._inputs = names[len(names) - len(inputs) :]
+        if complete(found) is not None:
             check_columns(found)
-            left = self.without(holes_of(~there))
-            self._keep(left._states, left._lengths, names, left._dt, left._steps)
-            missing = len(there) - int(np.count_nonzero(there))
-            warnings.warn(missing_sentence(missing, len(self)), MissingValuesWarning, stacklevel=2)
+            self._without_missing()
+
+    def _without_missing(self) -> None:
+        """Leave out rows without any value; put stand-ins into the others."""
+        there = np.isfinite(self._states)
+        empty: BoolArray = np.asarray(~there.any(axis=1))
+        left = self.without(holes_of(empty)) if empty.any() else self
+        seen = np.isfinite(left._states)
+        states = stand_ins(left._states, seen, left.times, left._offsets)
+        self._keep(
+            states, left._lengths, self._names, left._dt, left._steps, seen, inputs=self._inputs
+        )
+        if empty.any():
+            sentence = missing_sentence(int(np.count_nonzero(empty)), len(self))
+            warnings.warn(sentence, MissingValuesWarning, stacklevel=3)
+        if self._seen is not None:
+            sentence = partly_missing_sentence(seen, self._names)
+            warnings.warn(sentence, MissingValuesWarning, stacklevel=3)
 
     def _keep(
         self,
@@ -109,9 +145,14 @@ class Trajectories(Dataset):
         names: tuple[str, ...],
         dt: FloatArray | None,
         steps: FloatArray | None,
+        seen: BoolArray | None = None,
+        order: int = 1,
+        inputs: tuple[str, ...] = (),
     ) -> Trajectories:
         """Store checked arrays of nobody else: ``dt (R,)``, or ``steps (n_samples,)``."""
-        for array in (states, lengths, dt, steps):
+        self._order, self._inputs = order, inputs
+        self._seen = None if seen is None or seen.all() else seen
+        for array in (states, lengths, dt, steps, seen):
             if array is not None:
                 array.flags.writeable = False
         self._states, self._lengths, self._names = states, lengths, names
@@ -152,6 +193,26 @@ class Trajectories(Dataset):
     def first_state(self) -> FloatArray:
         """The first state of all, ``(d,)``."""
         return self._states[0]
+
+    @property
+    def order(self) -> int:
+        """1, or 2 if the second half of the coordinates are velocities of the first, unseen."""
+        return self._order
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the last coordinates, if these are known inputs and have no equation."""
+        return self._inputs
+
+    @property
+    def seen(self) -> BoolArray | None:
+        """What was measured, ``(n_samples, d)``; None if everything was."""
+        return self._seen
+
+    @property
+    def partly_seen(self) -> float:
+        """Share of samples of which some values were measured and others were not."""
+        return 0.0 if self._seen is None else float(np.mean(~self._seen.all(axis=1)))
 
     @property
     def shape(self) -> tuple[int]:
@@ -196,8 +257,35 @@ class Trajectories(Dataset):
         missing = [name for name in names if name not in self.names]
         if missing:
             raise DataError(f"there is no coordinate {missing[0]!r}; there are {list(self.names)}.")
-        states = self._states[:, [self.names.index(name) for name in names]]
-        return _new()._keep(states, self._lengths, tuple(names), self._dt, self._steps)
+        columns = [self.names.index(name) for name in names]
+        seen = None if self._seen is None else self._seen[:, columns]
+        states = self._states[:, columns]
+        inputs = tuple(name for name in names if name in self._inputs)
+        if inputs and tuple(names[-len(inputs) :]) != inputs:
+            raise DataError(f"inputs come last; ask for {inputs[0]!r} behind the others.")
+        names = tuple(names)
+        return _new()._keep(
+            states, self._lengths, names, self._dt, self._steps, seen, inputs=inputs
+        )
+
+    def driven_by(self, inputs: Sequence[str]) -> Trajectories:
+        """Take some coordinates for known inputs, and move them behind the others.
+
+        >>> Trajectories([[[0.0, 1.0], [0.1, 0.9]]], dt=0.1).driven_by(["x"]).names
+        ('y', 'x')
+        """
+        order = inputs_last(self.names, inputs)
+        names = tuple(self.names[column] for column in order)
+        seen = None if self._seen is None else self._seen[:, order]
+        return _new()._keep(
+            self._states[:, order],
+            self._lengths,
+            names,
+            self._dt,
+            self._steps,
+            seen,
+            inputs=names[len(names) - len(inputs) :],
+        )
 
     def replaced(self, name: str, new: str, values: ScalarMap) -> Trajectories:
         """Return the trajectories with ``name`` replaced by ``new``, a function of it."""
@@ -207,7 +295,16 @@ class Trajectories(Dataset):
         if complete(states) is not None:
             raise DataError(f"{new!r} is NaN or infinite at some {name!r}; mark it as missing.")
         names = checked_names([new if old == name else old for old in self.names], self.dimension)
-        return _new()._keep(states, self._lengths, names, self._dt, self._steps)
+        return _new()._keep(
+            states,
+            self._lengths,
+            names,
+            self._dt,
+            self._steps,
+            self._seen,
+            self._order,
+            names[len(names) - len(self._inputs) :],
+        )
 
     def without(self, holes: IntArray) -> Trajectories:
         """Leave out the samples in ``holes (H, 2)``; see :class:`Dataset`."""
@@ -251,7 +348,69 @@ class Trajectories(Dataset):
         elif steps is not None:
             steps = np.add.reduceat(steps, rows)
             steps[ends] = 0.0
-        return _new()._keep(self._states[rows], lengths, self._names, dt, steps)
+        seen = None if self._seen is None else self._seen[rows]
+        return _new()._keep(
+            self._states[rows], lengths, self._names, dt, steps, seen, self._order, self._inputs
+        )
+
+    def complete(self) -> Trajectories:
+        """Leave out all samples that lack a value.
+
+        Raises
+        ------
+        NotEnoughDataError
+            If no two samples near each other have all of them.
+        """
+        if self._seen is None:
+            return self
+        lacking: BoolArray = np.asarray(~self._seen.all(axis=1))
+        return self.without(holes_of(lacking))
+
+    def completed(self, states: FloatArray) -> Trajectories:
+        """Take ``states (n_samples, d)`` as stand-ins for what was not measured."""
+        assert self._seen is not None
+        filled = np.where(self._seen, self._states, states)
+        new = _new()._keep(filled, self._lengths, self._names, self._dt, self._steps)
+        return new.marked(self._seen, self._order)
+
+    def marked(self, seen: BoolArray | None, order: int) -> Trajectories:
+        """Say that of the same samples ``seen (n_samples, d)`` was measured."""
+        return _new()._keep(
+            self._states, self._lengths, self._names, self._dt, self._steps, seen, order
+        )
+
+    @property
+    def position_noise(self) -> FloatArray:
+        """Variance ``(d,)`` that noise of the samples of a smooth motion has at most."""
+        return position_noise(self._states, self._offsets)
+
+    def with_velocities(self) -> Trajectories:
+        """Take the coordinates for positions, and add their velocities, which nobody measured.
+
+        The velocity of ``x`` is called ``v_x``; its stand-ins are differences of positions.
+
+        >>> Trajectories([[0.0, 0.1, 0.4]], dt=0.1).with_velocities().names
+        ('x', 'v_x')
+        """
+        names = checked_names([*self.names, *map(velocity_name, self.names)], 2 * self.dimension)
+        speed = velocities(self._states, self.times, self._offsets)
+        seen = np.ones(self._states.shape, dtype=bool) if self._seen is None else self._seen
+        return _new()._keep(
+            np.hstack([self._states, speed]),
+            self._lengths,
+            names,
+            self._dt,
+            self._steps,
+            np.hstack([seen, np.zeros_like(seen)]),
+            order=2,
+        )
+
+    @property
+    def times(self) -> FloatArray:
+        """Time of each sample since the first of its trajectory, ``(n_samples,)``."""
+        return np.concatenate(
+            [np.append(0.0, np.cumsum(self.steps(index))) for index in range(len(self))]
+        )
 
     def steps(self, index: int) -> FloatArray:
         """Return the time steps of one trajectory, ``(n - 1,)``."""
@@ -284,7 +443,8 @@ class Trajectories(Dataset):
         else:
             assert self._dt is not None
             steps = self._dt[trajectory[: stop - start]]
-        return Window(start, self._states[start:ahead], trajectory, steps)
+        seen = None if self._seen is None else self._seen[start:ahead]
+        return Window(start, self._states[start:ahead], trajectory, steps, seen)
 
 
 def _new() -> Trajectories:

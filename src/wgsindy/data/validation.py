@@ -22,6 +22,8 @@ def checked_states(states: Any) -> tuple[FloatArray, IntArray]:
     ``states`` is one ``(n, d)`` array, one ``(R, n, d)`` array or a list of ``(n, d)`` arrays;
     one-dimensional arrays are trajectories of a scalar process. Values may be NaN or infinite.
     """
+    if hasattr(states, "tocsr"):  # SciPy's sparse arrays and matrices
+        raise DataError("states in a sparse array are not supported; pass its toarray().")
     if isinstance(states, np.ndarray) and states.ndim in (1, 2):
         states = [states]
     try:
@@ -50,7 +52,10 @@ def _as_trajectory(index: int, states: Any) -> FloatArray:
     try:
         raw = np.ma.asanyarray(states) if np.ma.isMaskedArray(states) else np.asarray(states)
         if raw.dtype.kind == "c":
-            raise DataError(f"trajectory {index} holds complex numbers; states must be real.")
+            raise DataError(
+                f"Complex data not supported: trajectory {index} holds complex numbers; states "
+                "must be real."
+            )
         if raw.dtype.kind in "mM":
             raise DataError(f"trajectory {index} holds times; states must be numbers.")
         array = np.ma.filled(raw.astype(np.float64), np.nan)
@@ -181,3 +186,24 @@ def too_thin(every: int, lengths: IntArray) -> NotEnoughDataError:
     return NotEnoughDataError(
         f"every={every} leaves no step: the longest trajectory has {lengths.max()} samples."
     )
+
+
+def inputs_last(names: Sequence[str], inputs: Sequence[str]) -> list[int]:
+    """Columns in the order in which they are kept: those of the ``inputs`` behind the others.
+
+    Raises
+    ------
+    DataError
+        If an input is no coordinate, or no coordinate is left that has an equation.
+    """
+    inputs = [inputs] if isinstance(inputs, str) else list(inputs)
+    unknown = [name for name in inputs if name not in names]
+    if unknown:
+        raise DataError(f"there is no input {unknown[0]!r}; there are {list(names)}.")
+    if len(set(inputs)) != len(inputs) or len(inputs) >= len(names):
+        raise DataError(
+            f"inputs {inputs} of the coordinates {list(names)}: name each once, and leave at least "
+            "one coordinate that has an equation."
+        )
+    driven = [column for column, name in enumerate(names) if name not in inputs]
+    return [*driven, *(list(names).index(name) for name in inputs)]

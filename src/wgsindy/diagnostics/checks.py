@@ -26,6 +26,8 @@ from wgsindy.diagnostics.probe_checks import (
     disagreement,
     independent,
     misfit,
+    rhythmic,
+    uneven_clock,
 )
 from wgsindy.diagnostics.residuals import BLOCKS
 from wgsindy.diagnostics.sample_checks import (
@@ -89,9 +91,12 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
         several,
         long_formula,
         hidden,
+        order,
         delayed,
         jumps,
+        uneven_clock,
         bursts,
+        rhythmic,
         changing,
         disagreement,
         low_signal,
@@ -101,8 +106,10 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
 
 
 def degenerate(seen: Measurements) -> Iterator[Finding]:
-    """Coordinates without noise of their own."""
-    for name in (seen.data.names[p] for p in np.flatnonzero(seen.noiseless)):
+    """Coordinates without noise of their own; if none has any, that is a finding of its own."""
+    if seen.noiseless.all() or seen.data.order == 2:  # of positions, that is what they are
+        return
+    for name in (seen.data.names[p] for p in np.flatnonzero(seen.noiseless[: seen.n_states])):
         yield Finding(
             Limitation.DEGENERATE,
             (),
@@ -259,22 +266,41 @@ def hidden(seen: Measurements) -> Iterator[Finding]:
         f"steps it varies {1 + excess[worst]:.2g} times as much as independent residuals "
         f"({errors[worst]:.0f} standard errors)"
     )
+    inertia, advice = "", ""
+    if seen.orders is not None and seen.orders.preferred == 2:
+        inertia = f" As positions of something with inertia, {seen.orders.sentence}"
+        advice = "Fit with --order 2 (order=2), which takes the states for positions. Else: "
     if left.lag_one[worst] > SMOOTHED and left.memory_is_short[worst]:
         yield Finding(
             Limitation.SMOOTHED,
             (*seen.drifts(lasting), *seen.variances(lasting)),
             f"{memory}, and forgets within a few steps (neighbours: {left.lag_one[worst]:.2f}): "
-            "the samples were smoothed, as by a moving average.",
-            "Fit the samples as they were measured, or keep one in as many as were averaged "
-            "(--every).",
+            "the samples were smoothed, as by a moving average, or by the exposure of a camera "
+            f"(motion blur).{inertia}",
+            f"{advice}Fit the samples as they were measured, or keep one in as many as were "
+            "averaged (--every).",
         )
         return
     yield Finding(
         Limitation.HIDDEN,
         seen.drifts(lasting),
-        f"{memory}. A coordinate that is not observed acts on it.",
-        "Observe more of the process, or add a coordinate made of the past, such as a "
+        f"{memory}. A coordinate that is not observed acts on it.{inertia}",
+        f"{advice}Observe more of the process, or add a coordinate made of the past, such as a "
         "velocity. The fitted drift is an average over what is hidden.",
+    )
+
+
+def order(seen: Measurements) -> Iterator[Finding]:
+    """First or second order, where that was asked."""
+    found = seen.fit.orders
+    if found is None:
+        return
+    yield Finding(
+        Limitation.ORDER,
+        () if found.preferred else tuple(field_names(seen.data.dimension)[0]),
+        found.sentence[0].upper() + found.sentence[1:],
+        "Fit with --order 1 and --order 2, and compare.",
+        handled=True,
     )
 
 
@@ -340,7 +366,8 @@ def extrapolated(seen: Measurements) -> Iterator[Finding]:
     """A drift that is known between the data only because most terms were left out."""
     known, left = seen.known_drift, seen.residuals
     # Noise along one direction leaves the corners of every box empty, and has a finding of its own.
-    if known is None or left.singular > TYPICAL * left.samples:
+    # So do inputs that switch.
+    if known is None or left.singular > TYPICAL * left.samples or seen.data.inputs:
         return
     # Bands that are wide there say it themselves.
     size, ratio = known.box, known.box / known.data
@@ -389,7 +416,7 @@ def low_signal(seen: Measurements) -> Iterator[Finding]:
         return
     fit, data = seen.fit.likelihood, seen.data
     needed, whole = float(np.sqrt(2 * fit.term_cost)), seen.residuals.signal
-    for p, name in enumerate(field_names(data.dimension)[0]):
+    for p, name in enumerate(field_names(data.dimension)[0][: seen.n_states]):
         signal, error = float(fit.signals[p]), float(seen.drift_error[p])
         empty = not fit.uncertainty.drift[p].any()
         if empty and signal < needed:

@@ -19,6 +19,7 @@ class Limitation(StrEnum):
     BOUNDARY = "boundary concentration"
     MISSING_TERMS = "missing library terms"
     HIDDEN = "hidden coordinate"
+    ORDER = "first or second order"
     COVERAGE = "insufficient coverage"
     LARGE_STEP = "step too large"
     SIMULATED = "Euler steps of a simulation"
@@ -41,6 +42,7 @@ class Limitation(StrEnum):
     LONG_FORMULA = "no short formula"
     SEVERAL = "several formulas"
     UNCERTAIN = "large error bars"
+    UNEVEN_CLOCK = "time that does not count"
 
 
 class Finding(NamedTuple):
@@ -145,9 +147,10 @@ class Diagnostics:
             first = limiting[0]
             where = f" ({', '.join(first.fields)})" if first.fields else ""
             return f"The generator is {self.verdict}; what limits it: {first.limitation}{where}."
-        if not self.findings:
-            return f"The generator is {self.verdict}: nothing was found that limits it."
         names = list(dict.fromkeys(str(finding.limitation) for finding in self.findings))
+        names = [name for name in names if name != Limitation.ORDER]  # an answer, not a limit
+        if not names:
+            return f"The generator is {self.verdict}: nothing was found that limits it."
         if Limitation.SEVERAL not in names:
             return f"The generator is {self.verdict}, with allowance for {', '.join(names)}."
         names.remove(str(Limitation.SEVERAL))

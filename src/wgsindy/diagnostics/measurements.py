@@ -12,8 +12,15 @@ from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics.extrapolation import KnownDrift, known_drift
 from wgsindy.diagnostics.probes import Prober
-from wgsindy.diagnostics.refits import StepChange, chain_evidence, step_change
+from wgsindy.diagnostics.refits import (
+    StepChange,
+    chain_evidence,
+    second_order_evidence,
+    step_change,
+)
 from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals, standardised
+from wgsindy.diagnostics.rhythm import Stretches
+from wgsindy.estimate.orders import OrderEvidence
 from wgsindy.estimate.predictions import Predictor
 from wgsindy.estimate.result import Fit
 from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
@@ -116,8 +123,13 @@ class Measurements:
         return tuple(entries[tensor.entry_number(p, p)] for p in np.flatnonzero(chosen).tolist())
 
     @property
+    def n_states(self) -> int:
+        """How many of the coordinates have an equation: all but known inputs, which come last."""
+        return self.data.dimension - len(self.data.inputs)
+
+    @property
     def noiseless(self) -> BoolArray:
-        """Which coordinates are known to have no noise of their own, ``(d,)``."""
+        """Which coordinates are known to have no noise of their own, ``(d,)``; inputs have none."""
         nobody = np.zeros(self.data.dimension, dtype=bool)
         return nobody if self.fit.likelihood is None else self.fit.likelihood.noiseless
 
@@ -131,6 +143,11 @@ class Measurements:
         return self._predictor.is_chain
 
     @cached_property
+    def stretches(self) -> Stretches:
+        """How time is cut to look for what comes back in it."""
+        return Stretches.of(self.data)
+
+    @cached_property
     def residuals(self) -> Residuals:
         """Sums over what the generator leaves of the increments."""
         return self._sums[0]
@@ -138,7 +155,14 @@ class Measurements:
     @cached_property
     def _sums(self) -> tuple[Residuals, Halves]:
         prober = Prober.of(self.data, self.summary)
-        left = ResidualPass(self._predictor, self.summary, len(self.data), self.noise_level, prober)
+        left = ResidualPass(
+            self._predictor,
+            self.summary,
+            len(self.data),
+            self.noise_level,
+            prober,
+            self.stretches,
+        )
         step = PassPair(left, HalvesPass(self.data))
         return reduce(step, self.data, engine=self.fit.engine, chunk_size=CHUNK)
 
@@ -227,6 +251,11 @@ class Measurements:
         if not np.nanmean(np.abs(slopes).max(axis=(1, 2))) * self.data.mean_dt > SHORTEST:
             return 0.0
         return chain_evidence(self.fit)
+
+    @cached_property
+    def orders(self) -> OrderEvidence | None:
+        """First against second order, where the data may be positions; else nothing."""
+        return second_order_evidence(self.fit)
 
     @cached_property
     def step_change(self) -> StepChange | None:

@@ -37,6 +37,16 @@ def chance(tests: int) -> float:
     return NormalDist().inv_cdf(1 - FALSE_ALARM / tests)
 
 
+def _share_of_drift(seen: Measurements, excess: FloatArray) -> FloatArray:
+    """Root of a sum of squares beyond chance, ``(..., d)``, over the whole of each drift."""
+    return np.sqrt(np.maximum(excess, 0.0)) / np.maximum(seen.residuals.signal, 1.0)
+
+
+def _share_of_noise(seen: Measurements, excess: FloatArray) -> FloatArray:
+    """How far variances are off, relative: each of n squares has a variance of two."""
+    return np.sqrt(2 * np.maximum(excess, 0.0) / max(seen.residuals.samples, 1))
+
+
 def independent(seen: Measurements) -> Iterator[Finding]:
     """Samples that say nothing of the next one."""
     share = seen.residuals.probes.predicted
@@ -58,9 +68,11 @@ def deterministic(seen: Measurements) -> Iterator[Finding]:
         yield Finding(
             Limitation.DETERMINISTIC,
             tuple(field_names(seen.data.dimension)[0]),
-            "no coordinate has noise of its own: these data come from a deterministic system, and "
-            "error bars, which are those of noise, say nothing of what is missing in the formula.",
-            "Use a method for ordinary differential equations, and read the formula as a guess.",
+            "no coordinate has noise of its own: these data come from a deterministic system, or "
+            "were smoothed. Error bars are those of what the formula leaves unexplained and of the "
+            "numerical integration; the tensor is zero.",
+            "Read the formula as an ordinary differential equation, and compare it with a method "
+            "for these. If there should be noise, look for what smoothed it.",
         )
         return
     spread = seen.generator.uncertainty
@@ -68,6 +80,7 @@ def deterministic(seen: Measurements) -> Iterator[Finding]:
         return
     constant = (spread.drift != 0) <= (seen.generator.basis.degrees == 0)
     counting = noiseless & constant.all(axis=1)
+    counting[seen.n_states :] = False
     if counting.any():
         yield Finding(
             Limitation.CLOCK,
@@ -80,10 +93,10 @@ def deterministic(seen: Measurements) -> Iterator[Finding]:
 
 def misfit(seen: Measurements) -> Iterator[Finding]:
     """Residuals that depend on where the state is."""
-    probes, d, signal = seen.residuals.probes, seen.data.dimension, seen.residuals.signal
+    probes, d = seen.residuals.probes, seen.data.dimension
     means, variances = probes.places(), probes.place_variances()
     needed = chance(2 * d * d)
-    share = np.sqrt(np.maximum(means.excess, 0.0)) / np.maximum(signal, 1.0)
+    share = _share_of_drift(seen, means.excess)
     wrong = ((means.errors > needed) & (share > MISFIT)).any(axis=0) & ~seen.noiseless
     if wrong.any():
         yield Finding(
@@ -95,7 +108,7 @@ def misfit(seen: Measurements) -> Iterator[Finding]:
             "The true drift has a form that this library does not have: look at the residuals, add "
             "terms, or use more data with library='auto'.",
         )
-    size = np.sqrt(2 * np.maximum(variances.excess, 0.0) / max(seen.residuals.samples, 1))
+    size = _share_of_noise(seen, variances.excess)
     wrong = ((variances.errors > needed) & (size > UNEVEN)).any(axis=0) & ~seen.noiseless
     if wrong.any():
         yield Finding(
@@ -114,10 +127,8 @@ def changing(seen: Measurements) -> Iterator[Finding]:
     probes, d = seen.residuals.probes, seen.data.dimension
     drift, noise = probes.times(), probes.time_variances()
     needed = chance(d * (d + 3))
-    share = np.sqrt(np.maximum(drift.excess.max(axis=1), 0.0)) / np.maximum(
-        seen.residuals.signal, 1.0
-    )
-    size = np.sqrt(2 * np.maximum(noise.excess, 0.0) / max(seen.residuals.samples, 1))
+    share = _share_of_drift(seen, drift.excess.max(axis=1))
+    size = _share_of_noise(seen, noise.excess)
     drifting = (drift.errors.max(axis=1) > needed) & (share > MISFIT) & ~seen.noiseless
     louder = (noise.errors > needed) & (size > UNEVEN) & ~seen.noiseless
     if (drifting | louder).any():
@@ -130,6 +141,47 @@ def changing(seen: Measurements) -> Iterator[Finding]:
             f"{' and '.join(faults)}: a season, a trend, or another regime.",
             "Fit stretches of time on their own and compare them, or take what drives the change "
             "as a coordinate.",
+        )
+
+
+def rhythmic(seen: Measurements) -> Iterator[Finding]:
+    """Equations that come back in time: of the hour, of the day of the year."""
+    left, d = seen.residuals, seen.data.dimension
+    drift, noise = (seen.stretches.line(sums) for sums in left.stretches)
+    needed = chance(2 * d * drift.frequencies)
+    share, size = _share_of_drift(seen, drift.excess), _share_of_noise(seen, noise.excess)
+    driven = (drift.errors > needed) & (share > MISFIT) & ~seen.noiseless
+    louder = (noise.errors > needed) & (size > UNEVEN) & ~seen.noiseless
+    for wrong, line, what, much in (
+        (driven, drift, "drift", share),
+        (louder, noise, "noise", size),
+    ):
+        for p in _largest(line.errors, wrong):
+            period = line.period[p] * seen.data.mean_dt
+            yield Finding(
+                Limitation.CHANGING,
+                seen.drifts(wrong) if what == "drift" else seen.variances(wrong),
+                f"the {what} of {seen.data.names[p]} comes back in time: what is left of its steps "
+                f"has a period of {period:.3g} ({line.period[p]:.3g} steps), by {much[p]:.0%} of "
+                f"its size ({line.errors[p]:.1f} standard errors). A day, a week, a season?",
+                "Subtract the season from the states first, or take its phase as a coordinate.",
+            )
+
+
+def uneven_clock(seen: Measurements) -> Iterator[Finding]:
+    """Noise that does not grow with the time between samples."""
+    found = seen.residuals.pace_variances()
+    size = _share_of_noise(seen, found.excess)
+    wrong = (found.errors > chance(seen.data.dimension)) & (size > UNEVEN) & ~seen.noiseless
+    if wrong.any():
+        yield Finding(
+            Limitation.UNEVEN_CLOCK,
+            seen.variances(wrong),
+            f"the noise of {seen.named(wrong)} is not that of the time between samples: over "
+            f"shorter and longer steps it differs by {size[wrong].max():.0%} "
+            f"({found.errors[wrong].max():.1f} standard errors).",
+            "Does the clock run while nothing happens (nights, weekends, holidays)? Give the time "
+            "that counts, or count rows (--clock rows).",
         )
 
 
@@ -222,9 +274,7 @@ def disagreement(seen: Measurements) -> Iterator[Finding]:
 def _kinds(seen: Measurements) -> Iterator[Finding]:
     """Trajectories that differ by more than chance, all of them together."""
     found, d = seen.residuals.probes.kinds(), seen.data.dimension
-    share = np.sqrt(np.maximum(found.excess.max(axis=1), 0.0)) / np.maximum(
-        seen.residuals.signal, 1.0
-    )
+    share = _share_of_drift(seen, found.excess.max(axis=1))
     wrong = (found.errors.max(axis=1) > chance(d * (d + 2))) & (share > MISFIT) & ~seen.noiseless
     if wrong.any():
         yield Finding(

@@ -48,7 +48,7 @@ class Probes:
     def place_variances(self) -> Deviation:
         """Variances of residuals by bins of each coordinate, ``(d, d)``."""
         count, _, second = self.bins
-        return _variances(count, second, axis=1)
+        return variances_apart(count, second, axis=1)
 
     def times(self) -> Deviation:
         """Slopes by parts of the trajectories, ``(d, D)``: component, direction."""
@@ -57,7 +57,7 @@ class Probes:
     def time_variances(self) -> Deviation:
         """Variances of residuals by parts of the trajectories, ``(d,)``."""
         count, second = self.part_squares
-        return _variances(count, second, axis=0)
+        return variances_apart(count, second, axis=0)
 
     def kinds(self) -> Deviation:
         """Slopes by trajectories, ``(d, D)``."""
@@ -103,7 +103,7 @@ def _slopes(slope: FloatArray, variance: FloatArray) -> Deviation:
     return beyond_chance(squares, there.sum(axis=0) - 1)
 
 
-def _variances(count: FloatArray, second: FloatArray, axis: int) -> Deviation:
+def variances_apart(count: FloatArray, second: FloatArray, axis: int) -> Deviation:
     """Compare variances of groups, along ``axis``, with that of all."""
     there = count > FEWEST
     whole = second.sum(axis=axis, keepdims=True) / np.maximum(
@@ -167,6 +167,7 @@ class Prober:
         end = chunk.states + chunk.increments - self.centre
         total.missed += np.einsum("np,np->p", found.error, found.error)
         total.spread += np.einsum("np,np->p", end, end)
+        chunk = chunk._replace(states=found.states)
         self._add_bins(total, chunk.states, z, noisy)
         self._add_groups(total, chunk, found, z, noisy)
         self._add_lags(total, chunk.trajectory, z)

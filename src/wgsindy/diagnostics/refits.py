@@ -10,18 +10,20 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.dataset import Dataset
 from wgsindy.errors import WgsindyError
-from wgsindy.estimate.fit import fit_likelihood
+from wgsindy.estimate.fit import better_order, fit_likelihood
 from wgsindy.estimate.held_out import log_likelihood
+from wgsindy.estimate.orders import OrderEvidence
 from wgsindy.estimate.result import Fit
 from wgsindy.model.linear_form import field_names
 from wgsindy.passes.segments import segments_of
 from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
 
-MOST_STEPS, SEGMENT = 25_000, 250  # on which the kind of step is judged
-THINNED = (2, 4)  # every so many samples
+# Steps on which the kind of step and its length are judged, in segments of so many.
+CHAIN_STEPS, MOST_STEPS, SEGMENT = 10_000, 25_000, 250
+THINNED = (2, 4, 8)  # every so many samples
 FEWEST_LEFT = 500  # increments
-CHANGED = 4.0  # standard errors; chance reaches it once in 16,000 times a coefficient
+CHANGED = 3.5  # standard errors; chance reaches it once in 2,000 times a coefficient
 LARGE_CHANGE = 0.1  # share of a coefficient
 
 
@@ -59,12 +61,13 @@ def coefficients(fit: Fit) -> FloatArray:
 def chain_evidence(fit: Fit) -> float:
     """Log-evidence by which the samples are Euler steps of a simulation rather than a process.
 
-    Zero where nobody can tell. A linear process is a chain with other coefficients.
+    Zero where nobody can tell. A linear process is a chain with other coefficients. Without noise
+    there is no likelihood to compare.
     """
-    if fit.likelihood is None:
+    if fit.likelihood is None or fit.likelihood.noiseless.all() or fit.data.partly_seen:
         return 0.0
     # Enough to tell, and held in memory: each fit reads them several times.
-    data = segments_of(fit.data, MOST_STEPS // SEGMENT, SEGMENT, engine=fit.engine)
+    data = segments_of(fit.data, CHAIN_STEPS // SEGMENT, SEGMENT, engine=fit.engine)
     try:
         process = _Worth.of(fit, data)
         chain = _refitted(fit, data, SHARP_EULER)
@@ -73,6 +76,18 @@ def chain_evidence(fit: Fit) -> float:
     except WgsindyError:
         return 0.0
     return chain.worth - process.worth
+
+
+def second_order_evidence(fit: Fit) -> OrderEvidence | None:
+    """Say whether the data are rather positions whose velocities are hidden."""
+    if fit.orders is not None or fit.data.order == 2:
+        return fit.orders
+    if not isinstance(fit.recipe, LikelihoodRecipe) or fit.recipe.transition == "chain":
+        return None
+    try:
+        return better_order(fit, fit.library).orders
+    except (WgsindyError, np.linalg.LinAlgError):
+        return None
 
 
 def _refitted(
@@ -105,7 +120,7 @@ def step_change(fit: Fit) -> StepChange | None:
         summary = data_summary(kept, standardise=True)
         try:
             other = fit_likelihood(kept, fit.library, recipe, summary, name="", given=whole != 0)
-        except WgsindyError:
+        except (WgsindyError, np.linalg.LinAlgError):
             continue
         gap = np.abs(coefficients(other) - whole)
         spreads = [one.generator.uncertainty for one in (fit, other)]

@@ -13,7 +13,8 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.chunk import Chunk, Spans
-from wgsindy.diagnostics.probes import Prober, Probes, beyond_chance
+from wgsindy.diagnostics.probes import Deviation, Prober, Probes, beyond_chance, variances_apart
+from wgsindy.diagnostics.rhythm import PACES, Stretches
 from wgsindy.estimate.predictions import Predictions, Predictor
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SumPass, added, merged_by
@@ -71,6 +72,8 @@ class Residuals:
     expected: FloatArray  # (R, d) b^2 dt / v, what it is if the drift is right
     trajectory_squares: FloatArray  # (R, d) of z
     trajectory_count: FloatArray  # (R, d)
+    stretches: FloatArray  # (2, d, S) z and z^2 - 1, by stretches of time
+    paces: FloatArray  # (2, P, d) number and sum of z^2, by length of step
     probes: Probes = field(metadata=merged_by(added))  # z by place, time, trajectory and past
 
     @property
@@ -119,6 +122,11 @@ class Residuals:
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = self.block_squares / self.block_counts
             return variance[BLOCKS.index(64)] < SHORT_MEMORY * variance[BLOCKS.index(16)]
+
+    def pace_variances(self) -> Deviation:
+        """Variances of residuals by the length of the step, ``(d,)``."""
+        count, second = self.paces
+        return variances_apart(count, second, axis=0)
 
     def memory(self) -> tuple[FloatArray, FloatArray]:
         """Excess variance of sums, and the same in standard errors, at its clearest; ``(d,)``.
@@ -188,6 +196,7 @@ class ResidualPass(SumPass[Residuals]):
     n_trajectories: int
     level: FloatArray
     prober: Prober
+    stretches: Stretches
 
     def empty(self) -> Residuals:
         d, b, r = len(self.level), len(BLOCKS), self.n_trajectories
@@ -215,6 +224,8 @@ class ResidualPass(SumPass[Residuals]):
             expected=np.zeros((r, d)),
             trajectory_squares=np.zeros((r, d)),
             trajectory_count=np.zeros((r, d)),
+            stretches=np.zeros((2, d, self.stretches.total)),
+            paces=np.zeros((2, PACES, d)),
             probes=self.prober.empty(),
         )
 
@@ -229,9 +240,12 @@ class ResidualPass(SumPass[Residuals]):
         z = np.where(noisy, z, 0.0)
         self._add_moments(total, z, noisy, spans)
         self.prober.add(total.probes, chunk, found, z, noisy)
+        self.stretches.add(total.stretches, chunk, z)
+        self.stretches.add_paces(total.paces, chunk, z)
         with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
             jacobian = generator.drift_jacobian(chunk.states)
-        total.low_noise += len(dt) - np.count_nonzero(noisy, axis=1)
+        asked = ~noisy if found.seen is None else ~noisy & found.seen.T
+        total.low_noise += np.count_nonzero(asked, axis=1)
         self._add_places(total, chunk, generator.diffusion(chunk.states), jacobian)
         self._add_slopes(total, found, chunk.dt, spans)
         return total

@@ -42,12 +42,14 @@ def diagnose(fit: Fit) -> Diagnostics:
         drift_error=_plain(seen.drift_error),
         noiseless=()
         if estimate is None
-        else tuple(np.array(fit.data.names)[estimate.noiseless].tolist()),
+        else tuple(
+            np.array(fit.data.names)[: seen.n_states][estimate.noiseless[: seen.n_states]].tolist()
+        ),
         clipped_fraction=0.0 if estimate is None else estimate.clipped,
         rival="" if seen.rival is None else seen.rival.name,
         rival_log_evidence=0.0 if seen.rival is None else seen.rival.log_evidence,
         holdout=_largest(left.holdout[:, left.signal > LEAST_SIGNAL]),
-        verdict="not assessed" if estimate is None else _verdict(found, seen.data.dimension),
+        verdict="not assessed" if estimate is None else _verdict(found, seen.n_states),
         findings=found,
     )
 

@@ -9,7 +9,8 @@ loading scikit-learn takes longer than a fit of their data.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,15 +19,41 @@ import numpy as np
 from wgsindy import recipes
 from wgsindy.data.arrays import BoolArray, frozen
 from wgsindy.data.dataset import Dataset
-from wgsindy.errors import RecipeError, RoundedSamplesWarning, WgsindyError
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import DataError, RecipeError, RoundedSamplesWarning, WgsindyError
 from wgsindy.estimate.likelihood.stages import recover_by_likelihood
-from wgsindy.estimate.predictions import CHAIN, OBSERVATION_NOISE, TRANSITION
-from wgsindy.estimate.result import FEWEST_INCREMENTS, Fit, check_length, check_terms, described
+from wgsindy.estimate.orders import (
+    Order,
+    as_positions,
+    can_be_positions,
+    checked_order,
+    order_evidence,
+    with_velocity_terms,
+)
+from wgsindy.estimate.predictions import CHAIN, OBSERVATION_NOISE, ORDER, TRANSITION
+from wgsindy.estimate.result import (
+    FEWEST_INCREMENTS,
+    Fit,
+    check_error_bars,
+    check_inputs,
+    check_length,
+    check_seen,
+    check_terms,
+    described,
+)
 from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
-from wgsindy.model.generator import Generator
+from wgsindy.estimate.states import with_states
+from wgsindy.model.generator import INPUTS, Generator
 from wgsindy.model.tensor import TensorField, entries_of
 from wgsindy.passes.engine import SERIAL, Engine
-from wgsindy.passes.summary import DataSummary, data_summary, screened_summary, warn_of_samples
+from wgsindy.passes.segments import segments_of
+from wgsindy.passes.summary import (
+    DataSummary,
+    data_summary,
+    outlier_sentence,
+    screened_summary,
+    warn_of_samples,
+)
 from wgsindy.recipes import SHARP, LikelihoodRecipe, Recipe, WeakFormRecipe
 from wgsindy.terms.library import Library, library
 
@@ -34,7 +61,11 @@ START = "poly2"
 MOST_ROUNDS = 6
 LEAST_SHARE = 100  # increments for each term, below which a larger library is not tried
 WIDEST_GRID = 1.5  # deviations of a step; at 2 the tensor is off by a percent, at 3 by six
+FEW_MISSING = 0.01  # share of samples that lack a value, up to which these are left out
 AUTO = "auto"
+# Stretches and their steps on which first and second order are compared first, by which terms, and
+# the log-evidence that settles it.
+PILOTS, PILOT, LINES, CLEAR = 24, 250, "poly1", 100.0
 Candidates = str | Sequence[str] | Library
 
 
@@ -43,10 +74,11 @@ def fit_dataset(
     candidates: Candidates = AUTO,
     recipe: str | Recipe = "sharp",
     *,
+    order: Order = 1,
     random_state: int = 0,
     engine: Engine = SERIAL,
 ) -> Fit:
-    """Fit a generator; ``candidates`` and ``recipe`` as in :class:`wgsindy.WGSINDy`.
+    """Fit a generator; ``candidates``, ``recipe`` and ``order`` as in :class:`wgsindy.WGSINDy`.
 
     Raises
     ------
@@ -55,22 +87,131 @@ def fit_dataset(
     """
     check_integer("random_state", random_state, 0, 2**32 - 1)
     recipe = recipes.get(recipe)
+    order = checked_order(order, recipe)
+    check_inputs(data, recipe, order)
     if isinstance(recipe, WeakFormRecipe):
+        if isinstance(data, Trajectories):
+            data = data.complete()
         terms, name, _ = _chosen(candidates, data, engine)
         check_terms(data, len(terms.bind(data.names)))
         return fit_weak_form(
             data, terms, recipe, name=name, random_state=random_state, engine=engine
         )
+    if isinstance(data, Trajectories):
+        check_seen(data)
+        data = data.complete() if data.partly_seen < FEW_MISSING or data.inputs else data
     data, summary = screened_summary(data, standardise=True, engine=engine)
     if recipe.noise_correction is not False:
         data, summary = _within_digits(data, summary, engine)
+    warn_of_samples(summary, data.names, dropped=True)
+    with _failures_as_sentences(data, summary):
+        if order == 2:
+            return fit_positions(data, summary, candidates, recipe, engine=engine)
+        first = _fit_screened(data, summary, candidates, recipe, engine)
+        return first if order == 1 else better_order(first, candidates)
+
+
+@contextmanager
+def _failures_as_sentences(data: Dataset, summary: DataSummary) -> Iterator[None]:
+    """Say of a fit that failed what is unusual about its data."""
+    outlier = outlier_sentence(summary, data.names)
+    # What such a sample drives out of range, sums tell.
+    quietly = np.errstate(over="ignore", invalid="ignore") if outlier else nullcontext()
+    try:
+        with quietly:
+            yield
+    except np.linalg.LinAlgError as error:
+        spread = ", ".join(
+            f"{name} {scale:.3g}"
+            for name, scale in zip(data.names, summary.region.scale, strict=True)
+        )
+        raise DataError(
+            f"the equations of the fit cannot be solved ({error}): spread of {spread}, mean step "
+            f"{data.mean_dt:.3g}. {outlier or 'Use a smaller library, or other units.'}"
+        ) from error
+    except DataError as error:
+        if not outlier or outlier in str(error):
+            raise
+        raise type(error)(f"{error} Look at the data first: {outlier}") from error
+
+
+def better_order(first: Fit, candidates: Candidates = AUTO) -> Fit:
+    """Return a fit of second order if the data prefer it to the ``first``, else that.
+
+    Straight lines decide at some stretches of the data, if they do so clearly.
+    """
+    assert isinstance(first.recipe, LikelihoodRecipe)
+    if not can_be_positions(first.data):
+        return first
+    few = segments_of(first.data, PILOTS, PILOT, engine=first.engine)
+    summary = data_summary(few, standardise=True)
+    line = fit_likelihood(few, library(LINES), first.recipe, summary, name=LINES)
+    found = order_evidence(line, _second(line, LINES))
+    if found.log_evidence < -CLEAR:
+        return replace(first, orders=found)
+    second = _second(first, candidates)
+    found = order_evidence(first, second)
+    better = second if second is not None and found.preferred == 2 else first
+    return replace(better, orders=found)
+
+
+def _second(first: Fit, candidates: Candidates) -> Fit | None:
+    """Fit the same data as positions whose velocities are hidden; nothing if that cannot be."""
+    assert isinstance(first.recipe, LikelihoodRecipe)
+    data, summary = first.data, first.summary
+    try:
+        return fit_positions(data, summary, candidates, first.recipe, engine=first.engine)
+    except (WgsindyError, np.linalg.LinAlgError):
+        return None
+
+
+def fit_positions(
+    data: Dataset,
+    summary: DataSummary,
+    candidates: Candidates,
+    recipe: LikelihoodRecipe,
+    *,
+    engine: Engine = SERIAL,
+) -> Fit:
+    """Fit force and tensor to positions; velocities are hidden coordinates."""
+    return _fit_screened(*as_positions(data, summary, engine=engine), candidates, recipe, engine)
+
+
+def _fit_screened(
+    data: Dataset,
+    summary: DataSummary,
+    candidates: Candidates,
+    recipe: LikelihoodRecipe,
+    engine: Engine,
+) -> Fit:
     terms, name, fit = _chosen(candidates, data, engine, summary)
+    if data.order == 2:
+        terms = with_velocity_terms(terms, data.names)
     check_terms(data, len(terms.bind(data.names)))
     check_length(data)
-    warn_of_samples(summary, data.names, dropped=True)
-    if fit is not None and fit.recipe == recipe:  # growing the library has made it
+    if fit is None or fit.recipe != recipe:  # else growing the library has made it
+        fit = fit_likelihood(data, terms, recipe, summary, name=name, engine=engine)
+    check_error_bars(fit)
+    return _with_states(fit)
+
+
+def _with_states(fit: Fit) -> Fit:
+    """Let what all samples say of a state stand in for what was not measured of it."""
+    data = with_states(fit.generator, fit.data)
+    if data is fit.data:
         return fit
-    return fit_likelihood(data, terms, recipe, summary, name=name, engine=engine)
+    seen = data_summary(data, standardise=True, engine=fit.engine)
+    summary = replace(
+        fit.summary,
+        region=seen.region,
+        frame=seen.frame,
+        covariance=seen.covariance,
+        variation=seen.variation,
+        low=seen.low,
+        high=seen.high,
+        probe=seen.probe,
+    )
+    return replace(fit, data=data, summary=summary)
 
 
 def _within_digits(
@@ -148,6 +289,10 @@ def fit_likelihood(
     }
     if found.observation_noise.any():
         info[OBSERVATION_NOISE] = found.observation_noise.tolist()
+    if data.order == 2:
+        info[ORDER] = 2
+    if data.inputs:
+        info[INPUTS] = " ".join(data.inputs)
     return Fit(
         data,
         summary,

@@ -9,8 +9,9 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
+from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
-from wgsindy.estimate.predictions import Predictor
+from wgsindy.estimate.predictions import ORDER, Predictions, Predictor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 from wgsindy.passes.summary import data_summary
@@ -39,15 +40,29 @@ class LikelihoodPass(SumPass[LikelihoodSum]):
         return LikelihoodSum(0, 0.0)
 
     def add(self, total: LikelihoodSum, chunk: Chunk) -> LikelihoodSum:
-        found = self.predictor(chunk)
-        size = self.units * np.sqrt(chunk.dt)[:, None]  # of an increment, (n, d)
-        values, vectors = np.linalg.eigh(found.covariance / (size[:, :, None] * size[:, None]))
-        values = np.maximum(values, VARIANCE_FLOOR)
-        along = np.einsum("npk,np->nk", vectors, found.error / size)
-        log_density = -0.5 * np.sum(along**2 / values + np.log(2 * np.pi * values), axis=1)
-        total.total += float(np.sum(log_density - np.log(size).sum(axis=1)))
-        total.steps += len(size)
+        found = log_densities(self.predictor(chunk), chunk.dt, self.units)
+        total.total += float(np.sum(found))
+        total.steps += len(found)
         return total
+
+
+def log_densities(found: Predictions, dt: FloatArray, units: FloatArray) -> FloatArray:
+    """Log-density ``(n,)`` of steps over ``dt (n,)``; ``units (d,)`` as in :class:`LikelihoodPass`.
+
+    Of what was measured, whose covariance stands beside one for the rest: a step of which nothing
+    counts has none.
+    """
+    if found.seen is not None:
+        root = np.linalg.cholesky(found.covariance)
+        white = np.linalg.solve(root, found.error[:, :, None])[:, :, 0]
+        own = white**2 / 2 + np.log(np.sqrt(2 * np.pi) * np.einsum("npp->np", root))
+        return -np.sum(np.where(found.seen, own, 0.0), axis=1)
+    size = units * np.sqrt(dt)[:, None]  # of an increment, (n, d)
+    values, vectors = np.linalg.eigh(found.covariance / (size[:, :, None] * size[:, None]))
+    values = np.maximum(values, VARIANCE_FLOOR)
+    along = np.einsum("npk,np->nk", vectors, found.error / size)
+    log_density = -0.5 * np.sum(along**2 / values + np.log(2 * np.pi * values), axis=1)
+    return np.asarray(log_density - np.log(size).sum(axis=1))
 
 
 def log_likelihood(generator: Generator, data: Dataset, *, engine: Engine = SERIAL) -> float:
@@ -69,6 +84,8 @@ def log_likelihood(generator: Generator, data: Dataset, *, engine: Engine = SERI
     >>> log_likelihood(system.generator, held_out) > log_likelihood(other, held_out)
     True
     """
+    if generator.info.get(ORDER) == 2 and data.order == 1 and isinstance(data, Trajectories):
+        data = data.with_velocities()
     if data.names != generator.names:
         raise DataError(
             f"the generator is one of {list(generator.names)}, the data have {list(data.names)}."

@@ -6,15 +6,16 @@ that was found. Diagnostics, held-out scores and reports all ask here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.chunk import Chunk
-from wgsindy.estimate.likelihood.filter import Blocks, innovations
+from wgsindy.estimate.filtering.filter import Blocks, Innovation, innovations
 from wgsindy.estimate.likelihood.transition import (
     Dynamics,
     Place,
@@ -27,7 +28,7 @@ from wgsindy.model.generator import Generator
 from wgsindy.passes.summary import DataSummary
 
 CHAIN = "chain"  # in the info of a generator: its samples are Euler steps
-TRANSITION, OBSERVATION_NOISE = "transition", "observation_noise"
+TRANSITION, OBSERVATION_NOISE, ORDER = "transition", "observation_noise", "order"
 
 
 class Predictions(NamedTuple):
@@ -38,6 +39,8 @@ class Predictions(NamedTuple):
     drift: FloatArray  # (n, d) averaged along the path
     residual: FloatArray  # (n, d) error, as one of the drift over the step
     noise: FloatArray  # (n, d) variance of that over dt: of a chain, the diagonal of the tensor
+    states: FloatArray  # (n, d) where steps begin, as far as known before they are over
+    seen: BoolArray | None = None  # (n, d) what has an error that tells of the model; None if all
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ class Predictor:
         return np.array(self.generator.info.get(OBSERVATION_NOISE, [0.0] * entries))
 
     @cached_property
-    def _dynamics(self) -> Dynamics:
+    def dynamics(self) -> Dynamics:
+        """Drift and tensor as a step sees them, in physical units."""
         generator = self.generator
         return Dynamics(
             generator.basis,
@@ -78,10 +82,11 @@ class Predictor:
         """Predict the steps of a chunk."""
         if self.is_chain:
             return self._of_chain(chunk)
-        if self.observation_noise.any():
+        if self.observation_noise.any() or chunk.seen is not None:
             return self._filtered(chunk)
-        path = self._dynamics.step(chunk.states, chunk.dt)
-        return self._along(path, chunk.increments.T - path.mean, path.covariance, chunk.dt)
+        path = self.dynamics.along(chunk)
+        error = chunk.increments.T - path.mean
+        return self._along(path, error, path.covariance, chunk.dt, chunk.states)
 
     def _of_chain(self, seen: Chunk) -> Predictions:
         theta = self.generator.basis.values(seen.states)
@@ -92,7 +97,7 @@ class Predictor:
         covariance = field * dt[:, :, None] + sensor
         error = seen.increments - drift * dt
         noise = np.einsum("npp->np", covariance) / dt
-        return Predictions(error, covariance, drift, error, noise)
+        return Predictions(error, covariance, drift, error, noise, seen.states)
 
     def _along(
         self,
@@ -100,6 +105,7 @@ class Predictor:
         error: FloatArray,
         covariance: FloatArray,
         dt: FloatArray,
+        states: FloatArray,
     ) -> Predictions:
         """Predictions of a process; ``error (d, n)``, ``covariance (d, d, n)``."""
         back = inverse(path.response)
@@ -107,17 +113,84 @@ class Predictor:
         return Predictions(
             error.T,
             covariance.transpose(2, 0, 1),
-            (self._dynamics.drift @ path.theta).T,
+            (self.dynamics.drift @ path.theta).T,
             multiply(back, error[:, None])[:, 0].T,
             np.einsum("ppn->np", seen) / dt[:, None],
+            states,
         )
 
     def _filtered(self, chunk: Chunk) -> Predictions:
         """Innovations of a filter, in the order of the samples."""
-        found = list(innovations(self._dynamics, self.observation_noise, chunk, Blocks.of(chunk)))
-        order = np.argsort(np.concatenate([step.rows for step in found]))
-        whole = [
-            self._along(step.path, step.value, step.covariance, chunk.dt[step.rows])
-            for step in found
+        blocks = Blocks.of(chunk)
+        early = np.zeros_like(blocks.first)  # rows of each block that only warm up
+        if chunk.seen is not None:
+            blocks, early = Blocks.warmed_up(chunk)
+        found = list(innovations(self.dynamics, self.observation_noise, chunk, blocks))
+        kept = [k >= early[: len(step.rows)] for k, step in enumerate(found)]
+        rows = [step.rows[own] for step, own in zip(found, kept, strict=True)]
+        order = np.argsort(np.concatenate(rows))
+        columns = [
+            np.concatenate([one[own] for one, own in zip(steps, kept, strict=True)])[order]
+            for steps in zip(*self._stepwise(found, chunk), strict=True)
+            if steps[0] is not None
         ]
-        return Predictions(*(np.concatenate(column)[order] for column in zip(*whole, strict=True)))
+        return Predictions(*columns)
+
+    def _stepwise(self, found: list[Innovation], chunk: Chunk) -> Iterator[Predictions]:
+        """Predictions of one step of all blocks after the other."""
+        if chunk.seen is not None and self.generator.info.get(ORDER) == 2:
+            yield from self._of_positions(found, chunk)
+            return
+        for step in found:
+            if chunk.seen is not None:
+                yield self._of_some(step, chunk)
+            else:
+                at, rows = step.path, step.rows
+                dt, states = chunk.dt[rows], chunk.states[rows]
+                yield self._along(at, step.value, step.covariance, dt, states)
+
+    def _of_some(self, step: Innovation, chunk: Chunk) -> Predictions:
+        """Innovations of the coordinates that were measured."""
+        assert step.seen is not None
+        covariance = step.covariance * step.seen * step.seen[:, None]
+        whole = self._along(step.path, step.value, covariance, chunk.dt[step.rows], step.states)
+        seen = step.seen.T.astype(bool) & step.counts
+        return whole._replace(
+            covariance=step.covariance.transpose(2, 0, 1),
+            drift=whole.drift * seen,
+            residual=whole.residual * seen,
+            noise=whole.noise * seen,
+            seen=seen,
+        )
+
+    def _of_positions(self, found: list[Innovation], chunk: Chunk) -> Iterator[Predictions]:
+        """Innovations of positions, as residuals of the force that moves them.
+
+        A constant force moves the innovation by g, which runs along as the filter does.
+        """
+        d = self.generator.dimension
+        half = d // 2
+        moved = np.zeros((d, half, len(found[0].rows)))
+        for step in found:
+            assert step.seen is not None
+            n, dt = len(step.rows), chunk.dt[step.rows]
+            moved = multiply(step.path.flow, moved[:, :, :n]) + step.path.response[:, half:] * dt
+            back = inverse(moved[:half]) * dt
+            measured = step.seen[:half].astype(bool) & step.counts
+            own = step.covariance[:half, :half]
+            square = multiply(multiply(back, own), back.swapaxes(0, 1))
+            residual, noise = np.zeros((d, n)), np.zeros((d, n))
+            residual[half:] = multiply(back, step.value[:half, None])[:, 0] * measured
+            noise[half:] = np.einsum("ppn->pn", square) / dt * measured
+            drift = self.dynamics.drift @ step.path.theta
+            drift[half:] *= measured
+            yield Predictions(
+                step.value.T,
+                step.covariance.transpose(2, 0, 1),
+                drift.T,
+                residual.T,
+                noise.T,
+                step.states,
+                np.concatenate([measured, np.zeros_like(measured)]).T,
+            )
+            moved = moved - multiply(step.gain, moved)

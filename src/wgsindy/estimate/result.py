@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from wgsindy.data.dataset import Dataset
-from wgsindy.errors import NotEnoughDataError
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SERIAL, Engine
 from wgsindy.passes.summary import DataSummary
-from wgsindy.recipes import Recipe
+from wgsindy.recipes import LikelihoodRecipe, Recipe
 from wgsindy.terms.library import Library
 
 if TYPE_CHECKING:
     from wgsindy.estimate.likelihood.stages import LikelihoodEstimate
+    from wgsindy.estimate.orders import OrderEvidence
     from wgsindy.estimate.rival_libraries import RivalLibrary
 
 FEWEST_INCREMENTS = 50
@@ -39,6 +43,19 @@ def check_length(data: Dataset) -> None:
         )
 
 
+def check_seen(data: Trajectories) -> None:
+    """Refuse coordinates that were measured too rarely to be followed."""
+    if data.seen is None or data.order == 2:
+        return
+    counts = np.count_nonzero(data.seen, axis=0)
+    rare = int(np.argmin(counts))
+    if counts[rare] < FEWEST_INCREMENTS:
+        raise NotEnoughDataError(
+            f"{data.names[rare]!r} has a value in {counts[rare]} of {data.n_samples} samples, too "
+            f"few to follow it; leave it out, or give at least {FEWEST_INCREMENTS}."
+        )
+
+
 @dataclass(frozen=True)
 class Fit:
     """One fit, by either estimator. The diagnostics need nothing else."""
@@ -52,7 +69,51 @@ class Fit:
     condition: float  # of the design with unit columns
     likelihood: LikelihoodEstimate | None = None  # of a likelihood recipe, which has error bars
     rivals: tuple[RivalLibrary, ...] | None = None  # larger libraries, if they were looked for
+    orders: OrderEvidence | None = None  # of first against second order, if that was asked
     engine: Engine = SERIAL  # where the passes ran, and where those of the diagnostics will
+
+
+def check_inputs(data: Dataset, recipe: Recipe, order: int | str) -> None:
+    """Refuse known inputs where they cannot be allowed for.
+
+    Raises
+    ------
+    RecipeError
+        If there are any with the recipe ``paper``, or with hidden velocities.
+    """
+    if not data.inputs:
+        return
+    which = f"inputs ({', '.join(data.inputs)})"
+    if not isinstance(recipe, LikelihoodRecipe):
+        raise RecipeError(f"recipe {recipe.name!r} knows no {which}; use recipe='sharp'.")
+    if order == 2:
+        raise RecipeError(f"order=2 knows no {which} yet; measure the velocities, or leave it out.")
+
+
+def check_error_bars(fit: Fit) -> None:
+    """Refuse a fit that is sure of a term without a reason: numbers have left floating point.
+
+    Raises
+    ------
+    DataError
+        If the error bar of a selected term is zero or infinite.
+    """
+    generator, bars = fit.generator, fit.generator.uncertainty
+    if bars is None:
+        return
+    errors, d = bars.std_errors(), generator.dimension
+    chosen = np.concatenate([bars.drift, generator.tensor_field.coefficients]) != 0
+    if fit.data.order == 2:
+        chosen[: d // 2] = False  # a position moves by its velocity, which nobody has estimated
+    odd = np.argwhere(chosen & ~(np.isfinite(errors) & (errors > 0)))
+    if len(odd):
+        field, term = odd[0]
+        what = f"drift of {generator.names[field]}" if field < d else "tensor"
+        raise DataError(
+            f"the error bar of {generator.basis.formulas[term]} in the {what} came out as "
+            f"{errors[field, term]:.3g}, which no data can give: numbers have left the range of "
+            "floating point. Change the units of states or time, or use a smaller library."
+        )
 
 
 def described(data: Dataset, recipe: Recipe, library_name: str) -> Info:

@@ -17,8 +17,8 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import DataError, LibraryError
+from wgsindy.estimate.filtering.noisy_samples import filtered
 from wgsindy.estimate.likelihood.evidence import Problem, search
-from wgsindy.estimate.likelihood.noisy_samples import filtered
 from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, NormalPass
 from wgsindy.estimate.likelihood.reweighting import Runner, chunk_size
 from wgsindy.estimate.likelihood.stages import LikelihoodEstimate
@@ -211,11 +211,11 @@ class Comparison:
     def _problems(
         self, equations: NormalEquations, model: WorkingModel
     ) -> Iterator[tuple[str, Problem]]:
-        """Each field that has noise to be measured against."""
+        """Each field that has noise to be measured against; without any, each drift component."""
         noiseless = model.noiseless_level > 0
         drift, entries = field_names(len(noiseless))
         for p, name in enumerate(drift):
-            if not noiseless[p]:
+            if not noiseless[p] or noiseless.all():
                 yield name, equations.component(model.drift, p)
         for e, (p, q) in enumerate(tensor.pairs(len(noiseless))):
             if not (noiseless[p] or noiseless[q]):

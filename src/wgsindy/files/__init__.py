@@ -14,7 +14,14 @@
 of this package, which it would replace in ``wgsindy.files`` when it is imported.
 """
 
-from wgsindy.files.atomic import csv_text, refuse_occupied, whole_folder, write_atomically
+from wgsindy.files.atomic import (
+    csv_text,
+    refuse_occupied,
+    refuse_unwritable,
+    save_folder,
+    whole_folder,
+    write_atomically,
+)
 from wgsindy.files.given import as_dataset
 from wgsindy.files.notes import Note, Reading
 from wgsindy.files.read_tables import label_of, open_data, read
@@ -28,6 +35,8 @@ __all__ = [
     "open_data",
     "read",
     "refuse_occupied",
+    "refuse_unwritable",
+    "save_folder",
     "whole_folder",
     "write_atomically",
 ]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-from collections.abc import Collection, Iterator
+import tempfile
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,20 +14,42 @@ import numpy as np
 
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import OutputError
+from wgsindy.files.drafts import draft_of, held, is_draft, sweep, take_place
 
 
 def write_atomically(path: str | Path, content: str | bytes) -> None:
     """Write a file so that a reader sees the old content or the new, never a part of it."""
     target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
+    sweep(target)
+    draft = draft_of(target)
     try:
-        with open(draft, "wb") as file:
+        with open(draft, "wb") as file, held(draft):
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(draft, target)
+            os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def refuse_unwritable(path: str | Path) -> None:
+    """Make sure, before any work, that a folder can be made at ``path``.
+
+    Raises
+    ------
+    OutputError
+        If not, with the reason of the system.
+    """
+    target = Path(path).absolute()
+    there = next(parent for parent in target.parents if parent.exists())
+    try:
+        trial = draft_of(there / target.name)
+        trial.mkdir()
+        trial.rmdir()
+    except OSError as error:
+        raise OutputError(
+            f"{path}/ cannot be made: {error.strerror} ({there}); choose another folder with --out."
+        ) from None
 
 
 def refuse_occupied(path: str | Path, replaceable: Collection[str] = ()) -> None:
@@ -44,7 +68,7 @@ def refuse_occupied(path: str | Path, replaceable: Collection[str] = ()) -> None
         return
     if target.is_symlink() or not target.is_dir():
         raise OutputError(f"{target} is not a folder; choose another with --out.")
-    there = sorted(item.name for item in target.iterdir())
+    there = sorted(item.name for item in target.iterdir() if not is_draft(item.name))
     if there and not replaceable:
         raise OutputError(
             f"{target}/ already exists; replace it with --force, or choose another with --out."
@@ -67,24 +91,53 @@ def whole_folder(path: str | Path, replaceable: Collection[str] = ()) -> Iterato
     target = Path(path).absolute()
     refuse_occupied(path, replaceable)
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft, former = (
-        target.with_name(f".{target.name}.{os.getpid()}.{what}") for what in ("draft", "former")
-    )
+    sweep(target)
+    draft = draft_of(target)
     draft.mkdir()
     try:
-        yield draft
-        refuse_occupied(path, replaceable)
-        if target.exists():
-            os.rename(target, former)
-        try:
-            os.rename(draft, target)
-        except OSError:
-            if former.exists():
-                os.rename(former, target)
-            raise
+        with held(draft):
+            yield draft
+            refuse_occupied(path, replaceable)
+            take_place(draft, target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-        shutil.rmtree(former, ignore_errors=True)
+
+
+def save_folder(
+    save: Callable[[Path], None],
+    path: str | Path,
+    replaceable: Collection[str] = (),
+    *,
+    otherwise: str = "",
+) -> None:
+    """Put what ``save`` writes into a folder at ``path``, or where there is room for it.
+
+    What took long to find is not lost because a disk is full, or because somebody else has put
+    something at ``path`` meanwhile.
+
+    Raises
+    ------
+    OutputError
+        If it is not at ``path``: where it is instead, or else what it is, ``otherwise``.
+    """
+    target = Path(path).absolute()
+    beside = [target.with_name(f"{target.name}-{number}") for number in range(2, 10)]
+    elsewhere = Path(tempfile.gettempdir(), f"{target.name}-{secrets.token_hex(4)}")
+    reason = ""
+    for place in (target, *beside, elsewhere):
+        try:
+            with whole_folder(place, replaceable if place == target else ()) as draft:
+                save(draft)
+        except OutputError as error:
+            reason = reason or str(error)
+            continue
+        except OSError as error:
+            reason = reason or f"{path}/ cannot be written: {error.strerror or error}."
+            continue
+        if place == target:
+            return
+        raise OutputError(f"{reason} The result is saved in {place}/ instead.")
+    raise OutputError(f"{reason} Nothing could be saved; this was found:\n{otherwise}")
 
 
 def csv_text(data: Trajectories) -> str:

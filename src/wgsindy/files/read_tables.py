@@ -52,6 +52,7 @@ CHANGING = (
     "variable",
     "value",
     "angle",
+    "inputs",
     "replicates",
     "log",
     "missing",
@@ -75,6 +76,7 @@ def read(
     replicates: bool = False,
     names: Sequence[str] | None = None,
     angle: str | Sequence[str] = (),
+    inputs: str | Sequence[str] = (),
     log: str | Sequence[str] = (),
     missing: float | Sequence[float] = (),
     gap: float | None = None,
@@ -105,6 +107,7 @@ def read(
     replicates : each column is a trajectory of one state
     names : names of the coordinates, by default those of the columns
     angle : states that are angles; those that jump by turns are found
+    inputs : columns that drive the states and have no equation of their own
     log : states to replace by their logarithm; ``x`` becomes ``log_x``
     missing : numbers that stand for no value, for example ``[-999]``
     gap : longest step in time that is no gap, by default 5 times the usual one; see
@@ -129,6 +132,7 @@ def read(
     (('x',), 2)
     """
     notes: list[Note] = []
+    driving = as_list(inputs, "inputs") or []
     tables = [with_joined_date(widened(table, variable, value)) for table in tables_of(source)]
     require_columns(tables)
     dt = checked_dt(1.0 if clock == ROWS and dt is None else dt, tables)
@@ -137,7 +141,7 @@ def read(
     )
     roles = find_roles(
         tables[0],
-        states=as_list(states, "states"),
+        states=None if states is None else [*(as_list(states, "states") or ()), *driving],
         time=time,
         trajectory=trajectory,
         dt=dt,
@@ -164,6 +168,10 @@ def read(
     inspect(as_logarithms(_complete(data, labels), logged, coordinates), coordinates, notes)
     for name in (coordinates[k] for k in logged):
         data = data.replaced(name, name, np.log)
+    if driving:
+        data = data.driven_by([str(name) for name in driving])
+        sentence = f"inputs: {', '.join(data.inputs)}, which have no equation of their own."
+        notes.append(Note("choice", len(data.inputs), sentence))
     warn_of(notes, stacklevel=2)
     known = {
         name: "rad" if k in turning else own

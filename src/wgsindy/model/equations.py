@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.frame import Frame
-from wgsindy.errors import MissingPackageError
 from wgsindy.model import tensor
 from wgsindy.model.display.numbers import rounded
+from wgsindy.model.export.frames import pandas_frame
 from wgsindy.model.linear_form import LinearForm, field_names
 from wgsindy.model.uncertainty import Uncertainty, normal_quantile
 
@@ -58,13 +58,7 @@ class Coefficients(tuple[Coefficient, ...]):
         MissingPackageError
             If it is not.
         """
-        try:
-            import pandas
-        except ModuleNotFoundError:
-            raise MissingPackageError(
-                "pandas is not installed; use to_polars(), or pip install pandas."
-            ) from None
-        return pandas.DataFrame(list(self), columns=list(Coefficient._fields))
+        return pandas_frame(list(self), columns=list(Coefficient._fields))
 
     def _repr_html_(self) -> str:
         rows = Markup("").join(
@@ -131,6 +125,7 @@ class Formulas:
     entries: LinearForm
     region: Frame | None
     uncertainty: Uncertainty | None
+    inputs: int = 0  # how many of the last coordinates have no equation
 
     @property
     def dimension(self) -> int:
@@ -166,11 +161,13 @@ class Formulas:
     def equations(self, digits: int, cutoff: float, *, errors: bool) -> list[str]:
         """Write each field; see :meth:`wgsindy.Generator.equations`."""
         shown = self._worth_printing(cutoff)
+        written = {name for names in field_names(self.dimension, self.inputs) for name in names}
         bars = self.uncertainty.std_errors() if errors and self.uncertainty is not None else None
         return [
             f"{target} = "
             + form.text(row, shown[target], digits, None if bars is None else bars[number])
             for number, (target, form, row) in enumerate(self._fields())
+            if target in written
         ]
 
     def summary(self) -> str:
@@ -182,7 +179,9 @@ class Formulas:
         ]
         if len(lines) > MOST_LINES:
             shown.append(f"... and {len(lines) - MOST_LINES} more; see equations()")
-        return "\n  ".join([f"Generator of ({', '.join(self.names)})", *shown])
+        states = ", ".join(self.names[: self.dimension - self.inputs])
+        driven = f", driven by {', '.join(self.names[-self.inputs :])}" if self.inputs else ""
+        return "\n  ".join([f"Generator of ({states}){driven}", *shown])
 
     def written(self, cutoff: float) -> Coefficients:
         """Those of the coefficients that :meth:`equations` writes."""

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from wgsindy.model.forecast import Fan
     from wgsindy.readouts.readouts import Readouts
 
+INPUTS = "inputs"  # in the info of a generator: names of those coordinates
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Generator:
@@ -238,7 +240,13 @@ class Generator:
             tensor_fields(self.basis, self.tensor_field),
             self.region,
             self.uncertainty,
+            len(self.inputs),
         )
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the last coordinates, if these are known inputs and have no equation."""
+        return tuple(str(self.info.get(INPUTS, "")).split())
 
     def __repr__(self) -> str:
         return self._formulas.summary()

@@ -102,7 +102,7 @@ def join_terms(
     for position, (value, term) in enumerate(terms):
         name = f"({term})" if _is_sum(term) else term
         number = rounded(abs(value), digits)
-        if errors is not None:
+        if errors is not None and errors[position] != 0:  # else it is known
             number = "({} ± {})".format(*with_error(abs(value), errors[position]))
         factor = number if name == "1" else name if number == "1" else f"{number}*{name}"
         sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
@@ -222,12 +222,15 @@ def split_sympy(fields: Sequence[sympy.Expr], names: Sequence[str]) -> tuple[Bas
     return basis, coefficients
 
 
-def field_names(dimension: int) -> tuple[list[str], list[str]]:
+def field_names(dimension: int, inputs: int = 0) -> tuple[list[str], list[str]]:
     """Names of the drift components and of the tensor entries: b1, b2, a11, a12, a22.
+
+    Without those of the last ``inputs``, which have no equation.
 
     >>> field_names(2)
     (['b1', 'b2'], ['a11', 'a12', 'a22'])
     """
     comma = "," if dimension > 9 else ""
-    drift = [f"b{p + 1}" for p in range(dimension)]
-    return drift, [f"a{q + 1}{comma}{p + 1}" for p, q in tensor.pairs(dimension)]
+    states = dimension - inputs
+    drift = [f"b{p + 1}" for p in range(states)]
+    return drift, [f"a{q + 1}{comma}{p + 1}" for p, q in tensor.pairs(states)]

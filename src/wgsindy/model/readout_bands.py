@@ -69,7 +69,7 @@ def readouts(generator: Generator, states: FloatArray) -> list[ReadOut]:
     ['leverage of x and y: 0.5', 'curl of x and y: 2']
     """
     taken = states[:: max(1, len(states) // MOST_STATES)]
-    pairs = list(combinations(range(generator.dimension), 2))
+    pairs = list(combinations(range(generator.dimension - len(generator.inputs)), 2))
     correlations, rotations = generator.correlation(taken), generator.rotation(taken)
     sure, theta = generator.uncertainty, generator.basis.values(taken)
     found = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +11,7 @@ from wgsindy.errors import EngineError
 
 WAIT_FOR_WORKERS = 30.0  # seconds without a worker after which a fit gives up
 WAIT_FOR_SCHEDULER = 5.0  # seconds in which a scheduler must answer
+LONGEST_GREETING = WAIT_FOR_SCHEDULER + 1  # what listens and says nothing does not end the first
 INSTALL = 'pip install "dask[array,dataframe]" distributed'
 
 
@@ -34,6 +36,7 @@ def connected(address: str | None) -> Iterator[Any]:
         ) from None
     try:
         get_address_host_port(address)  # a client made for a bad address does not end well
+        _refuse_stranger(address)
         client = Client(address, timeout=WAIT_FOR_SCHEDULER, set_as_default=False)
     except (OSError, ValueError) as error:
         raise EngineError(
@@ -42,6 +45,32 @@ def connected(address: str | None) -> Iterator[Any]:
         ) from None
     with client:
         yield client
+
+
+def _refuse_stranger(address: str) -> None:
+    """Shake hands once: a client waits for ever at a port where something else listens.
+
+    Raises
+    ------
+    OSError
+        If what is there is no Dask.
+    """
+    from distributed.comm import connect
+
+    async def greet() -> None:
+        comm = await asyncio.wait_for(
+            connect(address, timeout=WAIT_FOR_SCHEDULER), LONGEST_GREETING
+        )
+        comm.abort()
+
+    try:
+        asyncio.run(greet())
+    except TimeoutError:
+        raise OSError(f"nobody says a word within {LONGEST_GREETING:.0f} s") from None
+    except OSError:
+        raise
+    except Exception as error:  # whatever its first bytes look like to Dask
+        raise OSError(f"what listens there is no Dask: {type(error).__name__}") from None
 
 
 def threads_of(client: Any) -> int:

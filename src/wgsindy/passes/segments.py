@@ -48,7 +48,7 @@ class SegmentPass(SumPass[list[Chunk]]):
         return total
 
 
-def joined(chunks: list[Chunk], names: tuple[str, ...]) -> Trajectories:
+def joined(chunks: list[Chunk], names: tuple[str, ...], order: int = 1) -> Trajectories:
     """Join chunks that follow each other within a trajectory, in whatever order they come."""
     chunks = sorted(chunks, key=lambda chunk: chunk.start)
     states, increments, dt, owner = (
@@ -56,12 +56,16 @@ def joined(chunks: list[Chunk], names: tuple[str, ...]) -> Trajectories:
     )
     number = np.concatenate([chunk.start + np.arange(len(chunk.dt)) for chunk in chunks])
     ends = np.flatnonzero((np.diff(owner) != 0) | (np.diff(number) != 1)) + 1
-    segments, times = [], []
+    whole = None if chunks[0].seen is None else np.concatenate([chunk.seen for chunk in chunks])
+    segments, times, seen = [], [], []
     for first, last in zip([0, *ends.tolist()], [*ends.tolist(), len(dt)], strict=True):
         end = states[last - 1] + increments[last - 1]
         segments.append(np.vstack([states[first:last], end]))
         times.append(np.append(0.0, np.cumsum(dt[first:last])))
-    return Trajectories(segments, times=times, names=names)
+        if whole is not None:
+            seen.append(np.vstack([whole[first:last, 0], whole[last - 1, 1]]))
+    found = Trajectories(segments, times=times, names=names)
+    return found.marked(np.concatenate(seen), order) if seen else found
 
 
 def segments_of(data: Dataset, count: int, length: int, *, engine: Engine = SERIAL) -> Trajectories:
@@ -74,4 +78,4 @@ def segments_of(data: Dataset, count: int, length: int, *, engine: Engine = SERI
     Trajectories(10 x (x, y), 1000 increments, mean dt = 0.1)
     """
     step = SegmentPass.evenly(data, count, length)
-    return joined(reduce(step, data, engine=engine), data.names)
+    return joined(reduce(step, data, engine=engine), data.names, data.order)

@@ -26,6 +26,9 @@ from wgsindy.passes.segments import SegmentPass
 # The largest of a million Gaussian increments is 5 typical ones, of a strongly state-dependent
 # diffusion 10; a single wrong sample among many thousands stands out by more.
 OUTLIER_RATIO = 20.0
+# Sizes of states and steps with which a fit is computed. Coefficients of degree 5 and the squares
+# of their error bars stay numbers then; no unit of physics or finance comes near.
+SMALLEST, LARGEST = 1e-30, 1e30
 PROBED = 4  # one in so many of the states at which digits are looked at
 
 
@@ -120,6 +123,7 @@ class DataSummary:
     probe: FloatArray  # (m, d) some states, the same however the data are stored
     stalled: int = 0  # samples left out of these data, since they repeat the one before them
     straight: int = 0  # samples left out of these data, since they were interpolated
+    inputs: int = 0  # how many of the last coordinates have no equation
     every: int = 1  # which of the samples these are, where steps were too fine for the digits
 
     @property
@@ -141,7 +145,7 @@ def data_summary(data: Dataset, *, standardise: bool, engine: Engine = SERIAL) -
         sample = SegmentPass.evenly(data, SEGMENTS, LENGTH)
         moments, segments = reduce(PassPair(step, sample), data, engine=engine)
         sampled = sorted(segments, key=lambda chunk: chunk.start)
-    resolution = Resolution.of(sampled)
+    resolution = Resolution.of(sampled, exact=len(data.inputs))
     mean = moments.first / moments.count
     with np.errstate(over="ignore", invalid="ignore"):
         covariance = moments.second - moments.count * np.outer(mean, mean)
@@ -168,6 +172,7 @@ def data_summary(data: Dataset, *, standardise: bool, engine: Engine = SERIAL) -
         high=moments.high,
         longest_step=moments.longest,
         probe=frozen(np.concatenate([chunk.states for chunk in sampled])[::PROBED]),
+        inputs=len(data.inputs),
     )
 
 
@@ -203,12 +208,18 @@ def _refuse_degenerate(data: Dataset, moments: Moments, spread: FloatArray) -> N
                 f"all {moments.count} increments start at one value of {name!r}; give longer "
                 "trajectories."
             )
-        if not (np.isfinite(spread[p]) and spread[p] ** 4 > 0 and moments.variation[p] > 0):
-            size = max(abs(moments.low[p]), abs(moments.high[p]))
+        size = max(abs(moments.low[p]), abs(moments.high[p]))
+        if not (size <= LARGEST and spread[p] >= SMALLEST and moments.variation[p] > 0):
             raise DataError(
-                f"coordinate {name!r} has states of size {size:.3g}, "
-                "whose squares leave the range of floating point; change its units."
+                f"coordinate {name!r} has states of size {size:.3g} and spread {spread[p]:.3g}; "
+                f"numbers from {SMALLEST:g} to {LARGEST:g} can be fitted, so change its units, or "
+                "leave out a sample that nobody measured."
             )
+    if not SMALLEST <= data.mean_dt <= LARGEST:
+        raise DataError(
+            f"the mean step is {data.mean_dt:.3g}; steps from {SMALLEST:g} to {LARGEST:g} can be "
+            "fitted, so measure time in another unit."
+        )
 
 
 def warn_of_samples(summary: DataSummary, names: Sequence[str], *, dropped: bool = False) -> None:
@@ -225,12 +236,17 @@ def warn_of_samples(summary: DataSummary, names: Sequence[str], *, dropped: bool
             RepeatedSamplesWarning,
             stacklevel=3,
         )
+    if outlier := outlier_sentence(summary, names):
+        warnings.warn(outlier, OutlierWarning, stacklevel=3)
+
+
+def outlier_sentence(summary: DataSummary, names: Sequence[str]) -> str:
+    """Say which increment stands out, if one does."""
     worst = int(np.argmax(summary.worst))
-    if summary.worst[worst] > OUTLIER_RATIO:
-        warnings.warn(
-            f"the largest increment of {names[worst]} is {summary.worst[worst]:.3g} times the "
-            "typical one: an outlier, a jump or a gap in the record. Split or clean the "
-            "trajectory there.",
-            OutlierWarning,
-            stacklevel=3,
-        )
+    if summary.worst[worst] <= OUTLIER_RATIO:
+        return ""
+    return (
+        f"the largest increment of {names[worst]} is {summary.worst[worst]:.3g} times the "
+        "typical one: an outlier, a jump or a gap in the record. Split or clean the "
+        "trajectory there."
+    )

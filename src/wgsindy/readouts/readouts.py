@@ -85,7 +85,12 @@ class Readouts:
     @cached_property
     def grid(self) -> Grid:
         """The cells on which everything is computed."""
-        names = self.generator.names
+        names, inputs = self.generator.names, self.generator.inputs
+        if inputs:
+            raise ReadoutError(
+                f"this process is driven by {', '.join(inputs)}: what it does in the long run is "
+                "what that does."
+            )
         if self._box is None:
             low, high = find_box(self.generator, self.seen)
         else:

@@ -26,6 +26,7 @@ from wgsindy.model.display import numbers
 from wgsindy.model.display.mathml import field_symbol
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
+from wgsindy.model.linear_form import field_names
 from wgsindy.report import page_text
 from wgsindy.report.checks.residuals import Moment, residuals
 from wgsindy.report.checks.simulation import check_by_simulation
@@ -33,10 +34,11 @@ from wgsindy.report.digest import Digest, digest, relative
 from wgsindy.report.facts_table import measured
 from wgsindy.report.page_text import Origin, capitalised
 from wgsindy.report.pictures.coverage import coverage_pictures
-from wgsindy.report.pictures.fields import constant_fields, field_pictures, field_titles
+from wgsindy.report.pictures.fields import Constant, constant_fields, field_pictures, field_titles
 from wgsindy.report.pictures.flow import flow_pictures
 from wgsindy.report.pictures.law import law_section
 from wgsindy.report.pictures.picture import Picture
+from wgsindy.report.pictures.states import state_pictures
 from wgsindy.report.pictures.tests import residual_pictures, simulation_pictures
 
 if TYPE_CHECKING:
@@ -121,6 +123,7 @@ class SimulationSection:
     pictures: list[Picture]
     share: float = 1.0  # of the data that are compared
     failure: str = ""  # why nothing could be simulated
+    omitted: str = ""  # why nothing was
     advice: str = page_text.DIVERGING
 
     @property
@@ -151,8 +154,8 @@ def render(
     coverage = coverage_pictures(shown, seen)
     left = residual_sections(shown, seen, diagnostics)
     simulated = simulation_section(shown, seen, random_state, unit)
-    law = law_section(shown, seen, unit)
-    drawn = [*flow, *law.pictures, *fields, *coverage, *simulated.pictures]
+    law, unseen = law_section(shown, seen, unit), state_pictures(shown, seen, unit)
+    drawn = [*flow, *unseen, *law.pictures, *fields, *coverage, *simulated.pictures]
     drawn += [picture for section in left for picture in section.pictures]
     text = (
         environment()
@@ -175,9 +178,10 @@ def render(
             fit_facts=page_text.fit_facts(generator, diagnostics),
             readout_facts=page_text.readout_facts(shown, seen),
             flow=flow,
+            unseen=unseen,
             law=law,
             fields=fields,
-            constants=constant_fields(shown, seen, weak),
+            constants=with_equation(constant_fields(shown, seen, weak), shown),
             coverage=coverage,
             residuals=left,
             simulated=simulated,
@@ -191,6 +195,12 @@ def render(
     return Page(text, (simulated.sentence,) if simulated.failure else ())
 
 
+def with_equation(found: list[Constant], generator: Generator) -> list[Constant]:
+    """Leave out the fields of known inputs."""
+    drift, entries = field_names(generator.dimension, len(generator.inputs))
+    return [one for one in found if one.field in {*drift, *entries}]
+
+
 @dataclass(frozen=True)
 class Written:
     """The equations of a generator in every form in which the page has them."""
@@ -200,6 +210,11 @@ class Written:
     texts: list[str]
     latex: str
     python: str
+
+    @property
+    def n_drift(self) -> int:
+        """How many of the equations are those of the drift."""
+        return sum(equation.name.startswith("b") for equation in self.equations)
 
     @classmethod
     def of(cls, generator: Generator) -> Self:
@@ -234,6 +249,11 @@ def simulation_section(
     generator: Generator, data: Digest, random_state: int, unit: str
 ) -> SimulationSection:
     """Simulate; equations that cannot be simulated are a finding, not an error of the report."""
+    if generator.inputs:
+        driven = (
+            f"Nothing is simulated: {', '.join(generator.inputs)} would be held where it began."
+        )
+        return SimulationSection([], omitted=driven)
     try:
         check = check_by_simulation(generator, data.segments, random_state)
         check = replace(check, names=data.names)

@@ -15,7 +15,7 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.terms.derivatives import FUNCTIONS, Jet
-from wgsindy.terms.parsing import Node, add, constant, multiply, parse
+from wgsindy.terms.parsing import LARGEST_WHOLE, Node, add, constant, multiply, parse
 from wgsindy.terms.sympy_bridge import from_sympy, to_sympy
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {name: getattr(np, name) for name in F
 
 
 def _number_text(number: float) -> str:
-    return repr(int(number) if number.is_integer() and abs(number) < 1e15 else number)
+    return repr(int(number) if number.is_integer() and abs(number) < LARGEST_WHOLE else number)
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,16 @@ import ast
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import LibraryError
 from wgsindy.terms.derivatives import FUNCTIONS
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 50
 MAX_EXPONENT = 100
+LARGEST_WHOLE = 1e15  # beyond, not every whole number is a float
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -59,12 +63,24 @@ def multiply(*factors: Node) -> Node:
 
 
 def power(base: Node, exponent: float) -> Node:
-    """Raise to a constant power; a power of a positive number is a number."""
-    if not abs(exponent) <= MAX_EXPONENT:
-        raise LibraryError(f"exponents go up to {MAX_EXPONENT}, got {exponent:g}.")
+    """Raise to a constant power; a power of a positive number is a number.
+
+    Powers of powers count together: SymPy would write ``((2*x)**100)**100`` out.
+    """
+    total = abs(exponent) * _largest_power(base)
+    if not total <= MAX_EXPONENT:
+        raise LibraryError(
+            f"exponents go up to {MAX_EXPONENT}, powers of powers together, got {total:g}."
+        )
     if base.kind == "constant" and base.number > 0:
         return constant(base.number**exponent)
     return Node("power", (base,), number=exponent)
+
+
+def _largest_power(node: Node) -> float:
+    """Largest product of exponents on the way from the top of a formula to one of its leaves."""
+    inner = max((_largest_power(child) for child in node.children), default=1.0)
+    return inner * max(abs(node.number), 1.0) if node.kind == "power" else inner
 
 
 def parse(text: str, names: tuple[str, ...]) -> Node:
@@ -89,7 +105,40 @@ def parse(text: str, names: tuple[str, ...]) -> Node:
         raise LibraryError(f"term {text!r:.80} is not a formula: {error}.") from None
     if _depth(root) > MAX_DEPTH:
         raise LibraryError(f"term {text!r:.80} is nested more than {MAX_DEPTH} levels deep.")
+    _number_of(root, text)
     return root
+
+
+def _number_of(node: Node, text: str) -> float | None:
+    """Return the value of what has no state in it, else None; refuse a value that is not finite.
+
+    SymPy keeps whole numbers exactly, and would write ``(10**300)**100`` out, digit by digit.
+    """
+    numbers = [_number_of(child, text) for child in node.children]
+    if node.kind == "variable" or any(number is None for number in numbers):
+        return None
+    with np.errstate(all="ignore"):
+        value = _applied(node, np.array(numbers, dtype=np.float64))
+    if not math.isfinite(value):
+        raise LibraryError(
+            f"term {text!r:.80} contains a number that is no finite one, {value}; use numbers up "
+            "to 1e308 in size, also between the steps of a calculation."
+        )
+    return value
+
+
+def _applied(node: Node, numbers: FloatArray) -> float:
+    match node.kind:
+        case "constant":
+            return node.number
+        case "power":
+            return float(numbers[0] ** node.number)
+        case "+":
+            return float(numbers.sum())
+        case "*":
+            return float(numbers.prod())
+    named = {"min": "minimum", "max": "maximum"}.get(node.name, node.name)
+    return float(getattr(np, named)(*numbers))
 
 
 def _depth(node: Node) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wgsindy.errors import LibraryError
 from wgsindy.terms.derivatives import FUNCTIONS
-from wgsindy.terms.parsing import Node, add, constant, multiply, power
+from wgsindy.terms.parsing import LARGEST_WHOLE, Node, add, constant, multiply, power
 
 if TYPE_CHECKING:
     import sympy
@@ -19,11 +19,9 @@ def to_sympy(node: Node, symbols: dict[str, sympy.Symbol]) -> Any:
 
     match node.kind:
         case "constant":
-            return (
-                sympy.Integer(int(node.number))
-                if node.number.is_integer()
-                else sympy.Float(node.number)
-            )
+            # As in the text of a formula; of larger ones SymPy would keep hundreds of digits.
+            whole = node.number.is_integer() and abs(node.number) < LARGEST_WHOLE
+            return sympy.Integer(int(node.number)) if whole else sympy.Float(node.number)
         case "variable":
             return symbols[node.name]
     children = [to_sympy(child, symbols) for child in node.children]

@@ -18,7 +18,7 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import RepeatedSamplesWarning
 from wgsindy.estimate.likelihood import reweighting, transition
 from wgsindy.estimate.likelihood import stages as sharp
-from wgsindy.estimate.likelihood.error_bars import OPEN_SHARE
+from wgsindy.estimate.likelihood.error_bars import OPEN_SHARE, STATED_SHARE
 from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, recover_by_likelihood
 from wgsindy.estimate.likelihood.term_selection import REACH, Extrapolation
 from wgsindy.estimator import WGSINDy
@@ -628,15 +628,17 @@ def test_the_spread_of_the_drift_leaves_open_whether_its_term_is_there() -> None
         found = fit(Trajectories(list(np.cumsum(steps, axis=1)), 0.01), ["1"])
         bars = found.uncertainty
         assert bars is not None
-        w, value = bars.inclusion[0, 0], bars.drift[0, 0]
-        if value == 0 or w > 0.95:
+        stated, value = bars.inclusion[0, 0], bars.drift[0, 0]
+        if value == 0 or stated > 0.95:
             continue
+        cost = 0.5 * NormalDist().inv_cdf(SHARP.false_alarm / 2) ** 2
+        odds = stated / (1 - stated) * np.exp((STATED_SHARE - 1) * cost)
+        w = odds / (1 + odds)  # what is stated is with a lower cost than what is averaged
         unsure += 1
         # A coefficient that is (value, variance) with probability w and exactly zero otherwise; in
         # error bars, which leave more open, its term costs less.
         mean = w * value
         assert found.drift_coefficients[0, 0] == pytest.approx(mean)
-        cost = 0.5 * NormalDist().inv_cdf(SHARP.false_alarm / 2) ** 2
         odds = w / (1 - w) * np.exp((1 - OPEN_SHARE) * cost)
         there = odds / (1 + odds)
         expected = there * (bars.drift_covariance[0, 0, 0, 0] + (value - mean) ** 2)

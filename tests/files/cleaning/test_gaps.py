@@ -21,14 +21,14 @@ from wgsindy.files.cleaning.gaps import longest_usual_step
 def holed(*rows: slice | int) -> FloatArray:
     x = walk()
     for k, some in enumerate(rows):
-        x[some, k % 2] = np.nan if k else np.inf
+        x[some] = np.nan if k else np.inf
     return x
 
 
 @pytest.mark.parametrize("form", ["array", "frame"])
 def test_missing_values_make_steps_longer_or_split_and_are_not_filled(form: str) -> None:
     x = holed(slice(50, 52), 120, slice(150, 160), slice(170, 181), 199)
-    with pytest.warns(MissingValuesWarning, match=r"25 rows with a missing.*; 2 trajectories"):
+    with pytest.warns(MissingValuesWarning, match=r"25 rows without any state.*; 2 trajectories"):
         data = (
             read(x, dt=DT) if form == "array" else read(frame().assign(x=x[:, 0], y=x[:, 1]))
         ).data
@@ -60,7 +60,8 @@ def test_a_gap_splits_and_its_length_can_be_chosen() -> None:
         assert [len(path) for path in read(silent).data] == [50, 120]
     assert len(read(silent, gap=1.0).data) == 1
     assert len(read(frame().drop(range(50, 53))).data) == 1  # 4 steps are no gap
-    missing = frame().assign(x=holed(slice(50, 53))[:, 0])
+    lost = holed(slice(50, 53))
+    missing = frame().assign(x=lost[:, 0], y=lost[:, 1])
     with pytest.warns(MissingValuesWarning):
         assert len(read(missing, gap=3 * DT).data) == 2
     with pytest.warns(GapWarning):
@@ -76,8 +77,19 @@ def test_random_sampling_has_no_gaps() -> None:
     assert longest_usual_step(bursts) < 30
 
 
-def test_columns_measured_at_different_times_are_refused() -> None:
+def test_columns_measured_at_different_times_are_kept() -> None:
     x = walk()
     x[::2, 0], x[1::2, 1] = np.nan, np.nan
-    with pytest.raises(NotEnoughDataError, match=r"200 rows 200 lack a value.*different times"):
+    with pytest.warns(MissingValuesWarning, match=r"200 rows with a missing.*among others: kept"):
+        data = read(x, dt=DT).data
+    assert data.n_samples == N
+    assert data.seen is not None
+    np.testing.assert_array_equal(data.seen, np.isfinite(x))
+    np.testing.assert_array_equal(data.states[data.seen], x[np.isfinite(x)])
+
+
+def test_columns_that_are_empty_almost_everywhere_are_refused() -> None:
+    x = walk()
+    x[np.arange(N) % 20 > 0] = np.nan
+    with pytest.raises(NotEnoughDataError, match=r"of 200 rows 190 have no value"):
         read(x, dt=DT)

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import itertools
+import resource
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +22,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.errors import WgsindyError, WgsindyWarning
+from wgsindy.errors import DataError, WgsindyError, WgsindyWarning
 from wgsindy.files import read
+from wgsindy.files.formats.unpacking import MOST_NUMBERS, MOST_TEXT
 
 QUICK = settings(
     max_examples=25,
@@ -184,3 +186,55 @@ def test_a_damaged_file_gives_a_sentence_or_data(name: str, seed: int, tmp_path:
     for place in rng.integers(len(content), size=4):
         content[place] = rng.integers(256)
     survives(bytes(content), tmp_path / "data")
+
+
+def gzip_bomb(path: Path) -> None:
+    with gzip.open(path, "wb", 9) as file:
+        file.write(b"t,x\n")
+        for _ in range(MOST_TEXT // 2**20 + 1):
+            file.write(b"0.00001,1.00001\n" * 2**16)
+
+
+def npz_bomb(path: Path) -> None:
+    np.savez_compressed(path, x=np.zeros((MOST_NUMBERS // 8 + 1,)))
+
+
+def hdf5_bomb(path: Path) -> None:
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", shape=(2**40, 2), chunks=(1024, 2), dtype="f8")
+
+
+def zarr_bomb(path: Path) -> None:
+    zarr.open_group(str(path), mode="w").create_array(
+        "x", shape=(2**34, 2), chunks=(1024, 2), dtype="f8"
+    )
+
+
+BOMBS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "gzip": (gzip_bomb, r"unpacks to more than 64 MB; .*Unpack it first"),
+    "npz": (npz_bomb, r"unpacks to 256 MB; .*Unpack it first"),
+    "hdf5": (hdf5_bomb, r"declares arrays of 16,777,216 MB.*--stream"),
+    "zarr": (zarr_bomb, r"declares arrays of 262,144 MB.*--stream"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_file_that_stands_for_a_large_one_is_refused(name: str, tmp_path: Path) -> None:
+    write, sentence = BOMBS[name]
+    path = tmp_path / f"bomb{SUFFIX.get(name, '')}"
+    write(path)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(DataError, match=sentence):
+        read(path)
+    # Text is unpacked up to the limit; of the rest, nothing is.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 3 * MOST_TEXT / 1024
+
+
+@pytest.mark.parametrize("members", [1, 2, 5])
+def test_all_members_of_a_packed_file_are_read(members: int, tmp_path: Path) -> None:
+    lines = [f"{k * 0.5},{np.sin(k)}\n".encode() for k in range(40)]
+    parts = [b"t,x\n", *lines]
+    cuts = np.array_split(np.arange(len(parts)), members)
+    path = tmp_path / "data.gz"
+    path.write_bytes(b"".join(gzip.compress(b"".join(parts[k] for k in cut)) for cut in cuts))
+    assert read(path).data.n_samples == 40

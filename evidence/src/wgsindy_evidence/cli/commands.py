@@ -56,6 +56,10 @@ COMMANDS = {
     "recordings": (("recordings",), "Recordings as users bring them: terms and intervals."),
     "arena": (("arena",), "The suite of FIM-SDE, made anew."),
     "uneven": (("uneven",), "Uneven steps beside even ones, of the same trajectories."),
+    "hidden": (
+        ("positions", "positions-speed", "orders", "missing"),
+        "Velocities from positions, first or second order, values that are missing.",
+    ),
     "verdicts": (("verdicts",), "False alarms of the verdict, and limits called by their names."),
     "gallery": (("gallery",), "What is no diffusion must not be identified, and controls must."),
     "datasheets": (("datasheets",), "Lines from which the datasheets are made."),

@@ -1,9 +1,11 @@
-"""Commands that compare with other packages."""
+"""Commands that compare with other packages, with clocks, and with what goes wrong."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +21,9 @@ from wgsindy_evidence.cli.options import (
     SystemsOption,
     TurnsOption,
 )
+
+if TYPE_CHECKING:
+    from wgsindy_evidence.pages import Build
 
 
 def bench_speed(
@@ -45,6 +50,26 @@ def bench_speed(
     show_page(build, lines, out)
     for rival in set(speed.RIVALS) - set(rivals):
         say(f"{rival} is not installed and was not timed; --python names an interpreter with it.")
+
+
+def bench_trust(
+    count: Annotated[int, typer.Option(help="Spoilt inputs of each kind.", min=1)] = 100_000,
+    kind: Annotated[str, typer.Option(help="Only kinds with this in their name.")] = "",
+    out: OutOption = Path("results"),
+) -> None:
+    """Try bad input and faults: spoilt files, kills, full disks, lost clusters.
+
+    In a checkout with the tools of `make test`; half an hour, most of it spoilt inputs. Goes on
+    where it was stopped.
+
+    Example: `wgsindy bench trust --count 1000`
+    """
+    from wgsindy_evidence import trust
+    from wgsindy_evidence.pages.trust import build
+
+    cases = [case for case in trust.trust_cases(count) if kind in case.system]
+    lines = run("trust", cases, trust.run_case, out / "trust.jsonl", jobs=1)
+    show_page(build, lines, out)
 
 
 def bench_peers(
@@ -82,6 +107,28 @@ def bench_peers(
         bench_peers_measured(python=python, jobs=jobs, out=out)
 
 
+def _beside_a_rival(
+    peers: ModuleType,
+    build: Build,
+    methods: list[str] | None,
+    seeds: str | None,
+    systems: list[str] | None,
+    python: list[str] | None,
+    jobs: int,
+    out: Path,
+) -> None:
+    """Run the cases of a module of ``wgsindy_evidence.peers``, and show its page."""
+    from wgsindy_evidence.peers import comparison
+
+    chosen = methods or list(peers.METHODS)
+    pythons = comparison.interpreters(python or [])
+    cases = peers.cases(chosen, parse_seeds(seeds) if seeds else peers.SEEDS, systems)
+    comparison.check_interpreters(chosen, pythons)
+    work = partial(peers.run_case, pythons=pythons)
+    lines = run(peers.EXPERIMENT, cases, work, out / f"{peers.EXPERIMENT}.jsonl", jobs)
+    show_page(build, lines, out)
+
+
 def bench_peers_measured(
     methods: MethodsOption = None,
     seeds: OwnSeedsOption = None,
@@ -97,17 +144,27 @@ def bench_peers_measured(
     Example: `wgsindy bench peers-measured --python ~/peers/bin/python --system rotation`
     """
     from wgsindy_evidence.pages.peers_measured import build
-    from wgsindy_evidence.peers import comparison, measured
+    from wgsindy_evidence.peers import measured
 
-    chosen = methods or list(measured.METHODS)
-    pythons = comparison.interpreters(python or [])
-    cases = measured.measured_cases(
-        chosen, parse_seeds(seeds) if seeds else measured.SEEDS, systems
-    )
-    comparison.check_interpreters(chosen, pythons)
-    work = partial(measured.run_case, pythons=pythons)
-    lines = run("peers-measured", cases, work, out / "peers-measured.jsonl", jobs)
-    show_page(build, lines, out)
+    _beside_a_rival(measured, build, methods, seeds, systems, python, jobs, out)
+
+
+def bench_peers_positions(
+    methods: MethodsOption = None,
+    seeds: OwnSeedsOption = None,
+    systems: SystemsOption = None,
+    python: PythonOption = None,
+    jobs: TurnsOption = 1,
+    out: OutOption = Path("results"),
+) -> None:
+    """Compare with a rival's estimator for positions whose velocities are hidden.
+
+    Example: `wgsindy bench peers-positions --python ~/peers/bin/python --system linear`
+    """
+    from wgsindy_evidence.pages.peers_positions import build
+    from wgsindy_evidence.peers import positions
+
+    _beside_a_rival(positions, build, methods, seeds, systems, python, jobs, out)
 
 
 def bench_match(
@@ -143,6 +200,8 @@ def bench_match(
 def add_rivals(bench: typer.Typer) -> None:
     """Add these commands to those of the evidence."""
     bench.command("speed")(bench_speed)
+    bench.command("trust")(bench_trust)
     bench.command("peers")(bench_peers)
     bench.command("peers-measured")(bench_peers_measured)
+    bench.command("peers-positions")(bench_peers_positions)
     bench.command("match")(bench_match)

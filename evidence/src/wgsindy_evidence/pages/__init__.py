@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from wgsindy_evidence.pages import hidden, peers_measured, peers_positions, speed, trust
 from wgsindy_evidence.pages import peers as rivals
-from wgsindy_evidence.pages import peers_measured, speed
 from wgsindy_evidence.pages.ours import (
     arena,
     calibration,
@@ -56,14 +56,20 @@ PAGES: dict[str, Build] = {
     "recordings": recordings.build,
     "arena": arena.build,
     "uneven": uneven.build,
+    "positions": hidden.build_positions,
+    "positions-speed": hidden.build_speed,
+    "orders": hidden.build_orders,
+    "missing": hidden.build_missing,
     "verdicts": verdicts.build,
     "gallery": gallery.build,
     "generator-readouts": generator_readouts.build,
     "readout-intervals": readout_intervals.build,
     "peers": rivals.build_peers,
     "peers-measured": peers_measured.build,
+    "peers-positions": peers_positions.build,
     "match": rivals.build_match,
     "speed": speed.build,
+    "trust": trust.build,
 }
 
 __all__ = ["PAGES", "Build", "Content"]

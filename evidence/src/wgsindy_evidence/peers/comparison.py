@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +39,11 @@ SYSTEMS = (
     *("diag_multiplicative", "nondiag_cholesky", "van_der_pol", "heston_logsv"),
 )
 # Method: what it imports.
-RIVALS = {"sfi": "SFI", "sfi-parametric": "SFI", "pydaddy": "pydaddy", "pysindy": "pysindy"}
+RIVALS = {
+    **dict.fromkeys(("sfi", "sfi-parametric", "sfi-underdamped"), "SFI"),
+    **{"pydaddy": "pydaddy", "pysindy": "pysindy"},
+}
+COMPILED = ("sfi-parametric", "sfi-underdamped")  # which keep what they compile on disk
 METHODS = ("sharp-euler", "paper", "sfi", "pydaddy", "pysindy")
 WORKER = Path(workers.__file__).with_name("run.py")
 TIMEOUT = 600.0
@@ -64,6 +68,17 @@ def check_method(method: str) -> None:
     """Refuse a method that is neither a rival nor a recipe."""
     if method not in RIVALS:
         recipes.get(method)
+
+
+def check_choice(
+    methods: Iterable[str], systems: Iterable[str], known: Sequence[str], what: str
+) -> None:
+    """Refuse methods and systems that nobody can compare; ``what`` the ``known`` ones have."""
+    for method in methods:
+        check_method(method)
+    for name in systems:
+        if name not in known:
+            raise CampaignError(f"{name} has no {what}; choose among {list(known)}.")
 
 
 def basis_of(system: System) -> Basis:
@@ -154,7 +169,7 @@ def worker_environment() -> dict[str, str]:
 
 def with_compiled_code(method: str) -> dict[str, str]:
     """The environment of a worker; SFI's parametric fits keep what they compile on disk."""
-    if method != "sfi-parametric":
+    if method not in COMPILED:
         return worker_environment()
     folder = Path(tempfile.gettempdir(), "wgsindy-evidence-sfi-code")
     return {**worker_environment(), "SFI_JAX_CACHE_DIR": str(folder)}

@@ -17,7 +17,6 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.terms.library import library
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
-from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.experiments.ours import unseen
 from wgsindy_evidence.peers import comparison
 
@@ -32,15 +31,11 @@ SEEDS = range(2000, 2004)
 TRAJECTORIES, STEPS = 16, 640
 
 
-def measured_cases(
+def cases(
     methods: Sequence[str], seeds: Sequence[int], systems: Sequence[str] | None = None
 ) -> list[Case]:
     """Cases cell by cell, so that the methods take turns."""
-    for method in methods:
-        comparison.check_method(method)
-    for name in systems or ():
-        if name not in SYSTEMS:
-            raise CampaignError(f"{name} has no measured data; choose among {list(SYSTEMS)}.")
+    comparison.check_choice(methods, systems or (), SYSTEMS, "measured data")
     return [
         Case(EXPERIMENT, name, method, seed, TRAJECTORIES, STEPS, (("dt", dt), ("noise", noise)))
         for name in systems or SYSTEMS

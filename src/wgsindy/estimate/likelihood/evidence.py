@@ -58,7 +58,7 @@ class Root:
 
         ``change (K, K)`` expresses the wanted terms by the working ones: theta = change @ working.
         """
-        if not np.isfinite(gram).all():
+        if not np.isfinite(gram).all() or (np.diag(gram) <= 0).any():
             raise run_away()
         scale = 1.0 / np.sqrt(np.diag(gram))
         values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
@@ -185,6 +185,12 @@ class Posterior:
     paid: FloatArray
     gain: float
 
+    @classmethod
+    def certain(cls, coefficients: FloatArray) -> Posterior:
+        """Return that of a field whose ``coefficients (K,)`` are known beforehand."""
+        known = coefficients[None]
+        return cls(known != 0, np.ones(1), known, np.zeros(1), 0.0)
+
     @property
     def best(self) -> BoolArray:
         """The support of highest evidence, ``(K,)``."""
@@ -192,8 +198,12 @@ class Posterior:
 
     @property
     def inclusion(self) -> FloatArray:
-        """Probability that each term is part of the equation, ``(K,)``."""
-        return np.minimum(self.weights @ self.supports, 1.0)
+        """Weight of the supports that have each term, ``(K,)``."""
+        return self.inclusion_at(1.0)
+
+    def inclusion_at(self, share: float) -> FloatArray:
+        """Weight ``(K,)`` of the supports that have each term if it cost a ``share`` of itself."""
+        return np.minimum(self.weights_at(share) @ self.supports, 1.0)
 
     @property
     def mean(self) -> FloatArray:
@@ -202,6 +212,8 @@ class Posterior:
 
     def weights_at(self, share: float) -> FloatArray:
         """Weights ``(M,)`` if each term cost a ``share`` of what it does; they sum to 1."""
+        if share == 1.0:
+            return self.weights
         with np.errstate(divide="ignore"):
             scores = np.log(self.weights) + (1 - share) * self.paid
         weights = np.exp(scores - scores.max())

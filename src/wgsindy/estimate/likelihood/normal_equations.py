@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, Scratch
-from wgsindy.data.chunk import Chunk, Spans
+from wgsindy.data.chunk import Chunk, Spans, block_labels
 from wgsindy.estimate.likelihood.evidence import Problem, Root
 from wgsindy.estimate.likelihood.working_model import (
     Local,
@@ -36,6 +36,7 @@ EXTRA_VARIANCES = 10.0 ** np.arange(-10.0, 0.25, 0.5)
 LEAN_EVERY = 8  # samples: a share of an error need not be known well
 LEAST_UNSHARED = 0.01  # share of its noise that a coordinate must be given for itself
 
+MOST_LASTING = 0.999  # correlation of neighbouring residuals that repetitions are counted by
 TINY = np.finfo(np.float64).tiny
 
 _SCRATCH = Scratch()
@@ -79,6 +80,7 @@ class NormalPass(SumPass[Sums]):
             np.zeros((d, len(EXTRA_VARIANCES))),
         )
 
+    @np.errstate(all="ignore")
     def add(self, total: Sums, chunk: Chunk) -> Sums:
         local = evaluate(self.model, chunk)
         squares = local.residual**2 / local.dt
@@ -150,6 +152,24 @@ class Leak:
     count: int
     level: FloatArray  # (d,)
     own_share: FloatArray  # (d,) of each increment, what the drift does not explain of it
+    products: FloatArray  # (3, d) of residuals and those none, one and two steps later, over dt
+    truncation: FloatArray  # (d,) squares of what two steps of half the length do otherwise
+
+    @property
+    def smooth_share(self) -> FloatArray:
+        """Share ``(d,)`` of the residuals that last, by their correlations carried on to lag zero.
+
+        Those of a smooth path fall with the square of the lag, those of noise all at once.
+        """
+        _, one, two = self.products / np.maximum(self.products[0], TINY)
+        return np.asarray(one + (one - two) / 3)
+
+    @property
+    def repeats(self) -> FloatArray:
+        """How many residuals ``(d,)`` tell as much as one that is independent of the others."""
+        _, one, _ = self.products / np.maximum(self.products[0], TINY)
+        lasting = np.clip(one, 0.0, MOST_LASTING)
+        return np.asarray((1 + lasting) / (1 - lasting))
 
 
 @dataclass(frozen=True)
@@ -158,27 +178,41 @@ class LeakPass(SumPass[Leak]):
 
     Within a step, the noise of the other coordinates moves this one through the drift, and the
     drift itself changes, which a chain does not know of. Residuals of this size need no noise of
-    their own.
+    their own. Nor do residuals that last from step to step: they are what a formula misses of a
+    smooth path. Chunks must hold whole blocks.
     """
 
     model: WorkingModel
 
     def empty(self) -> Leak:
         d = len(self.model.units)
-        return Leak(0, np.zeros(d), np.zeros(d))
+        return Leak(0, np.zeros(d), np.zeros(d), np.zeros((3, d)), np.zeros(d))
 
     def add(self, total: Leak, chunk: Chunk) -> Leak:
         dynamics = self.model.dynamics
-        path = replace(dynamics, is_chain=False).step(chunk.states, chunk.dt)
+        path = replace(dynamics, is_chain=False).along(chunk)
         level = np.einsum("ppn->pn", path.covariance)
         if self.model.is_chain:
-            level = level + (path.mean - dynamics.step(chunk.states, chunk.dt).mean) ** 2
+            level = level + (path.mean - dynamics.along(chunk).mean) ** 2
         total.count += len(chunk.dt)
         total.level += (level / chunk.dt).sum(axis=1)
         steps = chunk.increments.T / self.model.units[:, None]
-        unexplained = (steps - dynamics.step(chunk.states, chunk.dt).mean) ** 2
+        seen = dynamics.along(chunk).mean
+        total.truncation += ((seen - self._two_steps(chunk)) ** 2 / chunk.dt).sum(axis=1)
+        residual = steps - seen
+        unexplained = residual**2
         total.own_share += (unexplained / np.maximum(unexplained + steps**2, TINY)).sum(axis=1)
+        label, scaled = block_labels(chunk), residual / np.sqrt(chunk.dt)
+        first = np.flatnonzero(label[:-2] == label[2:])
+        for lag, products in enumerate(total.products):
+            products += np.sum(scaled[:, first] * scaled[:, first + lag], axis=1)
         return total
+
+    def _two_steps(self, chunk: Chunk) -> FloatArray:
+        half = chunk._replace(dt=chunk.dt / 2, increments=chunk.increments / 2)
+        first = self.model.dynamics.along(half).mean
+        middle = chunk.states + (first * self.model.units[:, None]).T
+        return first + self.model.dynamics.along(half._replace(states=middle)).mean
 
 
 @dataclass

@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.estimate.likelihood.noisy_samples import Filtered
+from wgsindy.estimate.filtering.noisy_samples import Filtered
 from wgsindy.estimate.likelihood.reweighting import Weighted
 from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection
 from wgsindy.estimate.likelihood.working_model import WorkingModel

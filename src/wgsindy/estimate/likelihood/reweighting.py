@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.data.chunk import whole_blocks
 from wgsindy.data.dataset import Dataset
+from wgsindy.errors import DataError, LibraryError
 from wgsindy.estimate.likelihood.evidence import Posterior, run_away
 from wgsindy.estimate.likelihood.normal_equations import (
     EXTRA_VARIANCES,
@@ -36,9 +38,11 @@ PIECES, PIECE, MANY = 100, 250, 16
 # Larger chunks leave the cache, smaller ones cost Python's own time and make threads wait for
 # each other.
 CHUNK_NUMBERS, MOST_SAMPLES = 500_000, 8192
+SETTLED = 0.8  # residuals of which another pass does not leave less than this share
 MOSTLY_DRIFT = 0.2  # residuals below this share of the increments may be no noise at all
 LEAK_FACTOR = 4.0
 ROUNDING_LEVEL = 1e-9
+SMOOTH = 0.8  # share of the residuals that last, in a coordinate without noise
 MOST_OWN = 1e-3  # share of increments, each by itself, that rounding may leave unexplained
 
 
@@ -96,8 +100,9 @@ def iterate(
 
     ``earlier`` is what was chosen when ``model`` got its tensor; without it, there is none yet.
     """
+    seen = _safe_equations(model, run) if earlier else _settled(model, selection, run)
     for _ in range(MOST_ROUNDS):
-        sums, equations, model = _safe_equations(model, run)
+        sums, equations, model = seen
         drift = selection.drift(equations, model.drift)
         entries = selection.entries(equations, model.entries)
         later = with_drift(model, selection.drift_field(drift))
@@ -110,8 +115,36 @@ def iterate(
         found = [*drift, *entries]
         if earlier and _same(earlier, found, model, later, sums):
             break
-        earlier, model = found, later
+        earlier, seen = found, _safe_equations(later, run)
     return Weighted(sums, equations, model, found)
+
+
+def _settled(
+    model: WorkingModel, selection: TermSelection, run: Runner
+) -> tuple[Sums, NormalEquations, WorkingModel]:
+    """Run a first pass; where steps are mostly drift, after following it until it leaves no less.
+
+    What the first drift of a process is off within a step looks like noise, and is none.
+    """
+    seen = _safe_equations(model, run)
+    level, driven = seen[0].residual / seen[0].count, model.noiseless_level > 0
+    suspects = (level < MOSTLY_DRIFT) & ~driven
+    if model.is_chain or not suspects.any():
+        return seen
+    for _ in range(MOST_ROUNDS):
+        _, equations, model = seen
+        drift = selection.drift_field(selection.drift(equations, model.drift))
+        quiet = np.where(suspects, np.maximum(level, ROUNDING_LEVEL), driven.astype(np.float64))
+        later = replace(with_drift(model, drift), noiseless_level=quiet)
+        try:
+            seen = _safe_equations(later, run)
+        except DataError:  # too large a step: the drift before is as good a start as any
+            break
+        before, level = level, seen[0].residual / seen[0].count
+        suspects = (level < MOSTLY_DRIFT) & ~driven
+        if not (level < SETTLED * before).any():
+            break
+    return _safe_equations(replace(model, noiseless_level=driven.astype(np.float64)), run)
 
 
 def with_variance_floor(model: WorkingModel) -> WorkingModel:
@@ -127,6 +160,13 @@ def _equations(model: WorkingModel, run: Runner) -> tuple[Sums, NormalEquations]
     sums = run(NormalPass(model))
     if not np.isfinite(sums.residual).all():
         raise run_away()
+    # Zero for all pairs: weights are not.
+    absent = np.flatnonzero(np.diagonal(sums.entry_gram[0]) == 0)
+    if len(absent):
+        raise LibraryError(
+            f"term {model.basis.terms[absent[0]]} is 0 at all {sums.count} samples that were "
+            "looked at, so nothing can be learned about it; leave it out."
+        )
     return sums, NormalEquations.of(sums, model.basis.from_physical)
 
 
@@ -215,22 +255,32 @@ def in_residual_units(model: WorkingModel, sums: Sums) -> WorkingModel:
 def _detect_noiseless(model: WorkingModel, sums: Sums, run: Runner) -> WorkingModel:
     """Find coordinates whose residuals are no larger than a step without own noise makes them.
 
-    If they are of that size, the samples are no Euler chain, whatever the recipe says: its
-    residuals would be nothing at all.
+    Or those of a process whose residuals last: a path with noise forgets them at once. If they are
+    of that size, the samples are no Euler chain, whatever the recipe says: its residuals would be
+    nothing at all.
     """
-    level = sums.residual / sums.count
-    suspects = level < MOSTLY_DRIFT
+    level, driven = sums.residual / sums.count, model.noiseless_level > 0  # of inputs
+    suspects = (level < MOSTLY_DRIFT) & ~driven
     if not suspects.any():
         return model
-    muted = replace(model, noiseless_level=np.where(suspects, ROUNDING_LEVEL, 0.0))
-    leak = run(LeakPass(muted))
-    expected = leak.level / leak.count
+    muted = replace(
+        model, noiseless_level=np.where(suspects, ROUNDING_LEVEL, driven.astype(np.float64))
+    )
+    leak = run(LeakPass(muted), chunk_size=whole_blocks(run.chunk_size))
+    expected = (leak.level + leak.truncation) / leak.count
     # Beside the last states of an explosion its noise looks like rounding; beside the first not.
     rounding = np.where(leak.own_share < MOST_OWN * leak.count, ROUNDING_LEVEL, 0.0)
-    noiseless = suspects & (level <= LEAK_FACTOR * expected + rounding)
+    smooth = (leak.smooth_share > SMOOTH) & (not model.is_chain)
+    noiseless = suspects & (smooth | (level <= LEAK_FACTOR * expected + rounding))
     continuous = noiseless & (level > expected / LEAK_FACTOR)
+    # A process leaves what it must, however little a chain does. And what a step of the closure is
+    # off, coefficients take over whatever the number of samples.
+    least = np.maximum(level, ROUNDING_LEVEL if model.is_chain else expected + ROUNDING_LEVEL)
+    effective = least * leak.repeats + leak.truncation
     return replace(
         model,
-        noiseless_level=np.where(noiseless, np.maximum(level, ROUNDING_LEVEL), 0.0),
+        noiseless_level=np.where(
+            noiseless, np.minimum(effective, MOSTLY_DRIFT), driven.astype(np.float64)
+        ),
         is_chain=model.is_chain and not bool(continuous.any()),
     )

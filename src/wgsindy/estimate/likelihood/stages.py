@@ -15,10 +15,8 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, frozen
 from wgsindy.data.dataset import Dataset
-from wgsindy.estimate.likelihood.error_bars import ErrorBars
-from wgsindy.estimate.likelihood.evidence import run_away
-from wgsindy.estimate.likelihood.noise_detection import Doubt, Noise, detect_noise
-from wgsindy.estimate.likelihood.noisy_samples import (
+from wgsindy.estimate.filtering.noise_detection import Doubt, Noise, detect_noise
+from wgsindy.estimate.filtering.noisy_samples import (
     STRONG_NOISE,
     Filtered,
     filtered,
@@ -26,6 +24,15 @@ from wgsindy.estimate.likelihood.noisy_samples import (
     noisy_start,
     taken_over,
 )
+from wgsindy.estimate.filtering.positions import first_force, follow_positions, with_first_noise
+from wgsindy.estimate.filtering.some_values import (
+    MANY_MISSING,
+    follow_all,
+    whole_samples,
+    with_small_noise,
+)
+from wgsindy.estimate.likelihood.error_bars import ErrorBars
+from wgsindy.estimate.likelihood.evidence import run_away
 from wgsindy.estimate.likelihood.normal_equations import LeanPass, NormalEquations, ScorePass
 from wgsindy.estimate.likelihood.origin_search import about_sparsest
 from wgsindy.estimate.likelihood.reweighting import (
@@ -83,10 +90,24 @@ def recover_by_likelihood(
     work = basis.in_frame(summary.region) if basis.is_closed else basis
     selection = TermSelection(basis, Extrapolation(basis, summary), recipe, given)
     run = Runner(data, engine, chunk_size(data.dimension, len(basis)))
-    early = run.on_pilot()
     start = WorkingModel.start(work, summary, is_chain=recipe.transition == "chain")
+    if data.order == 2:
+        return _of_positions(start, selection, run, summary)
+    if data.partly_seen:
+        return _of_some(start, selection, run, summary)
+    last, condition, noise = _of_states(start, selection, run, summary)
+    return _estimate(*about_sparsest(last, selection), run, condition, noise.doubt)
+
+
+def _of_states(
+    start: WorkingModel, selection: TermSelection, run: Runner, summary: DataSummary
+) -> tuple[Weighted | Filtered, float, Noise]:
+    """Take steps for independent, or follow the noise of the samples, if there is any.
+
+    Returns the last pass, the condition of the library, and the noise.
+    """
+    early, recipe = run.on_pilot(), selection.recipe
     sums, model = first_drift(start, selection, early)
-    condition = _condition(sums.entry_gram[0])
     clean: Weighted | None = None
     noise = _noise(replace(model, is_chain=True), early, recipe, summary)
     if noise.variances.max() < STRONG_NOISE * early.data.mean_dt:
@@ -100,7 +121,48 @@ def recover_by_likelihood(
             last = follow_noise(last.model, selection, run, last.found)
         last = last or clean or _without_noise(model, selection, early, run)
     assert last is not None
-    return _estimate(*about_sparsest(last, selection), run, condition, noise.doubt)
+    return last, _condition(sums.entry_gram[0]), noise
+
+
+def _of_some(
+    start: WorkingModel, selection: TermSelection, run: Runner, summary: DataSummary
+) -> LikelihoodEstimate:
+    """Fit samples of which some values were not measured.
+
+    What is known from those that have all values, or from stand-ins if they are too few, is where
+    a filter along all of them begins; if that has nothing to say, it is the result.
+    """
+    rough = replace(run, data=whole_samples(run.data))
+    last, condition, noise = _of_states(start, selection, rough, summary)
+    early, model = run.on_pilot(), last.model
+    asked = run.data.partly_seen > MANY_MISSING and not isinstance(last, Filtered)
+    if asked := asked and selection.recipe.noise_correction is not False:
+        model = with_small_noise(model, run.data)
+    found = follow_all(model, selection, early, forced=not asked)
+    if found is not None and early is not run:
+        found = follow_all(found.model, selection, run, forced=not asked)
+    if found is None:
+        return _estimate(*about_sparsest(last, selection), rough, condition, noise.doubt)
+    doubt = None if asked else noise.doubt
+    return _estimate(*about_sparsest(found, selection), run, condition, doubt)
+
+
+def _of_positions(
+    start: WorkingModel,
+    selection: TermSelection,
+    run: Runner,
+    summary: DataSummary,
+) -> LikelihoodEstimate:
+    """Fit force and tensor to positions whose velocities are not observed."""
+    early = run.on_pilot()
+    sums, model, selection = first_force(start, selection, early)
+    correction = selection.recipe.noise_correction
+    model = with_first_noise(model, early.data, summary.quantum, noisy=correction is not False)
+    last = follow_positions(model, selection, early, forced=correction is True)
+    if early is not run:
+        last = follow_positions(last.model, selection, run, forced=correction is True)
+    condition = _condition(sums.entry_gram[-1])
+    return _estimate(*about_sparsest(last, selection), run, condition, None)
 
 
 def _without_noise(
@@ -116,7 +178,7 @@ def _without_noise(
 def _noise(
     model: WorkingModel, run: Runner, recipe: LikelihoodRecipe, summary: DataSummary
 ) -> Noise:
-    if recipe.noise_correction is False:
+    if recipe.noise_correction is False or summary.inputs:
         return Noise.none(len(model.units))
     return detect_noise(model, run, summary.quantum, forced=recipe.noise_correction is True)
 
@@ -147,10 +209,12 @@ def _estimate(
             scores = run(slopes)
         else:
             scores, lean = run(PassPair(slopes, LeanPass(final)))
-    if lean is not None and not np.isfinite(lean.cross).all():
+    if lean is not None and not (np.isfinite(lean.cross).all() and np.isfinite(lean.gram).all()):
         raise run_away()
     refit = ErrorBars(equations, final, drift, entries, scores, lean, doubt, run.data.mean_dt)
     uncertainty = refit.uncertainty()
+    if selection.known is not None:
+        uncertainty = _sure_of(selection.known, uncertainty, model.units)
     formula = uncertainty.drift
     pairs = np.array(tensor.pairs(len(model.units)))
     return LikelihoodEstimate(
@@ -166,6 +230,25 @@ def _estimate(
         condition=condition,
         alternatives=equally_good(drift, entries, selection.basis.formulas),
         model=final,
+    )
+
+
+def _sure_of(known: FloatArray, found: Uncertainty, units: FloatArray) -> Uncertainty:
+    """Give drift components that are ``known (d + E, K)`` no error at all."""
+    d = len(units)
+    sure = ~np.isnan(known[:d]).any(axis=1)
+    drift, spread, joint = (
+        found.drift.copy(),
+        found.drift_spread.copy(),
+        found.drift_covariance.copy(),
+    )
+    drift[sure] = np.where(known[:d] != 0, 1.0, 0.0)[sure]  # x' = v, without a factor
+    spread[sure], joint[sure], joint[:, :, sure] = 0.0, 0.0, 0.0
+    clustered = None if found.drift_clustered is None else found.drift_clustered.copy()
+    if clustered is not None:
+        clustered[sure], clustered[:, :, sure] = 0.0, 0.0
+    return replace(
+        found, drift=drift, drift_spread=spread, drift_covariance=joint, drift_clustered=clustered
     )
 
 

@@ -109,12 +109,15 @@ class TermSelection:
     """How terms are chosen; ``basis`` is in physical terms.
 
     ``given (d + E, K)``: the terms of each field, where they are known. Nothing is selected then.
+    ``known (d + E, K)``: coefficients of fields that are not estimated, in units of the noise; NaN
+    for all others.
     """
 
     basis: Basis
     extrapolation: Extrapolation
     recipe: LikelihoodRecipe
     given: BoolArray | None
+    known: FloatArray | None = None
 
     @cached_property
     def costs(self) -> FloatArray:
@@ -129,8 +132,19 @@ class TermSelection:
         return chance + self.recipe.degree_cost * np.maximum(self.basis.degrees - 1.0, 0.0)
 
     def _costs_of(self, field: int) -> FloatArray:
-        """Costs ``(K,)`` of one of the ``d + E`` fields."""
+        """Costs ``(K,)`` of one of the ``d + E`` fields; those of known inputs have no terms."""
+        d, inputs = len(self.basis.names), self.extrapolation.summary.inputs
+        last = field if field < d else max(tensor.pairs(d)[field - d])
+        if last >= d - inputs:
+            return np.full(len(self.basis), SURE)
         return self.costs if self.given is None else np.where(self.given[field], -SURE, SURE)
+
+    def _is_known(self, field: int) -> bool:
+        return self.known is not None and not np.isnan(self.known[field]).any()
+
+    def _certain(self, field: int) -> Posterior:
+        assert self.known is not None
+        return Posterior.certain(self.known[field])
 
     def drift(
         self, equations: NormalEquations, start: FloatArray, *, thorough: bool = False
@@ -161,8 +175,11 @@ class TermSelection:
         known = current.copy() if len(current) <= 2 else current
         found = []
         for p in range(len(current)):
-            problem = equations.component(known, p)
-            found.append(search(problem, self._costs_of(p), exhaustive=exhaustive))
+            if self._is_known(p):
+                found.append(self._certain(p))
+            else:
+                problem = equations.component(known, p)
+                found.append(search(problem, self._costs_of(p), exhaustive=exhaustive))
             current[p] = self._estimate(found[p]) @ equations.change
         return found
 
@@ -191,6 +208,9 @@ class TermSelection:
             for group in (variances, covariances):
                 before = inclusion.copy()
                 for e in group:
+                    if self._is_known(d + e):
+                        found[e] = self._certain(d + e)
+                        continue
                     found[e] = search(
                         equations.entry(current, e),
                         self._costs_of(d + e) - self._shared_bonus(before, e),
@@ -203,9 +223,11 @@ class TermSelection:
 
     def _shared_bonus(self, inclusion: FloatArray, e: int) -> FloatArray:
         """Log-evidence off for terms ``(K,)`` that the other entries ``(E, K)`` have."""
-        others = np.delete(inclusion, e, axis=0).sum(axis=0) / max(len(inclusion) - 1, 1)
+        d = len(self.basis.names)
+        others = [f for f in range(len(inclusion)) if f != e and not self._is_known(d + f)]
+        shared = inclusion[others].sum(axis=0) / max(len(others), 1)
         # That noise has a mean level says nothing about its being shared.
-        return np.where(self.basis.degrees == 0, 0.0, SHARED_BONUS * others)
+        return np.where(self.basis.degrees == 0, 0.0, SHARED_BONUS * shared)
 
     def _penalty(self, found: dict[int, Posterior], p: int, q: int) -> Penalty:
         """Nats against what entry (p, q) cannot be, given the variances found so far."""

@@ -26,6 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.data.chunk import Chunk
+from wgsindy.data.frame import Frame
 from wgsindy.model import tensor
 from wgsindy.passes.summary import DataSummary
 from wgsindy.terms.basis import Basis
@@ -138,12 +140,21 @@ class Place:
     longest_step: float
     count: int  # of samples
     noise: FloatArray  # (d,) of increments, a root mean square over time
+    region: Frame  # mean and spread
+    inputs: int = 0  # how many of the last coordinates go where they went
 
     @classmethod
     def of(cls, summary: DataSummary) -> Place:
         noise = summary.frame.scale * np.sqrt(summary.variation)
         return cls(
-            summary.low, summary.high, summary.probe, summary.longest_step, summary.count, noise
+            summary.low,
+            summary.high,
+            summary.probe,
+            summary.longest_step,
+            summary.count,
+            noise,
+            summary.region,
+            summary.inputs,
         )
 
 
@@ -227,10 +238,26 @@ class Dynamics:
                 values[4] = values[4] + np.einsum("pqk,krn->pqrn", square, curve.slope)
         return Fields(theta, *values)
 
+    def along(self, chunk: Chunk) -> Transition:
+        """Follow the steps of a chunk from samples that are exact; inputs go where they went."""
+        push = None
+        if m := self.place.inputs:
+            push = np.zeros((len(self.units), len(chunk.dt)))
+            push[-m:] = (chunk.increments[:, -m:] / self.units[-m:]).T / chunk.dt
+        return self.step(chunk.states, chunk.dt, push=push)
+
+    @np.errstate(all="ignore")  # a path that runs away is seen by what is summed of it
     def step(
-        self, states: FloatArray, dt: FloatArray, covariance: FloatArray | None = None
+        self,
+        states: FloatArray,
+        dt: FloatArray,
+        covariance: FloatArray | None = None,
+        push: FloatArray | None = None,
     ) -> Transition:
-        """Follow mean and covariance over ``dt (n,)``, from ``covariance (d, d, n)`` or none."""
+        """Follow mean and covariance over ``dt (n,)``, from ``covariance (d, d, n)`` or none.
+
+        ``push (d, n)`` is a drift of each step, beside that of the formulas.
+        """
         d, n = len(self.units), len(dt)
         mean, moments = np.zeros((d, n)), np.zeros((d, 3 * d, n))
         if covariance is not None:
@@ -255,7 +282,8 @@ class Dynamics:
                 if stage or substep or curved:
                     where = states + (to * self.units[:, None]).T
                     seen = self.fields(where, at, edge, curved=curved)
-                rates = seen.drift, _spreading(seen, at)
+                moving = seen.drift if push is None else seen.drift + push
+                rates = moving, _spreading(seen, at)
                 if weight:
                     ends, ended = ends + weight * h * rates[0], ended.moved(rates[1], weight * h)
                     theta += (weight / substeps) * seen.theta

@@ -46,6 +46,7 @@ class WorkingModel:
     noisy: BoolArray  # (E,) entries of the noise that are estimated
     place: Place  # where the data lie
     is_chain: bool  # whether samples are Euler steps, or those of a process
+    positions: BoolArray | None = None  # (d,) whose drift is a velocity that is not observed
 
     @classmethod
     def start(cls, basis: Basis, summary: DataSummary, *, is_chain: bool) -> WorkingModel:
@@ -60,7 +61,7 @@ class WorkingModel:
             variance_floor=np.ones(d),
             extra_variance=np.zeros(d),
             floor_forced=np.zeros(d, dtype=bool),
-            noiseless_level=np.zeros(d),
+            noiseless_level=(np.arange(d) >= d - summary.inputs).astype(np.float64),
             observation_noise=np.zeros(e),
             rounding=np.zeros(d),
             noisy=np.zeros(e, dtype=bool),
@@ -116,6 +117,7 @@ class Local(NamedTuple):
         return (np.stack(products) / self.dt - self.noise) / self.gain + self.entries
 
 
+@np.errstate(all="ignore")  # fields that run away are seen by what is summed of them
 def evaluate(model: WorkingModel, chunk: Chunk) -> Local:
     """Evaluate library, fields and residuals at the samples of a chunk."""
     steps = np.ascontiguousarray(chunk.increments.T) / model.units[:, None]
@@ -126,7 +128,7 @@ def evaluate(model: WorkingModel, chunk: Chunk) -> Local:
         gain: FloatArray | float = 1.0
         residual, noise = steps - (model.drift @ theta) * dt, entries
     else:
-        path = model.dynamics.step(states, dt)
+        path = model.dynamics.along(chunk)
         theta, entries = path.theta, model.dynamics.entries @ path.theta
         residual, noise, gain = _seen_through_response(path, steps, dt)
         steps = residual + (model.drift @ theta) * dt

@@ -25,7 +25,8 @@ MOST_OVER_MEDIAN = float(np.log(1 - USUAL_SHARE) / np.log(0.5))
 class _Holes:
     """What is found on the way through all trajectories."""
 
-    missing: int = 0  # rows that lack a state
+    missing: int = 0  # rows without any state
+    partly: int = 0  # rows that lack some states
     gaps: int = 0
     gap_time: float = 0.0  # sum of all gaps
     alone: int = 0  # samples between two holes
@@ -40,10 +41,11 @@ def longest_usual_step(steps: FloatArray) -> float:
 def without_gaps(
     raw: Sequence[RawTrajectory], gap: float | None, notes: list[Note]
 ) -> list[RawTrajectory]:
-    """Split trajectories where many rows lack a state or a step is longer than ``gap``.
+    """Split trajectories where many rows have no state or a step is longer than ``gap``.
 
-    Both are warned of, not refused: to fill a hole in would invent dynamics. Few rows that lack a
-    state stay where they are, as NaN, and so does the time between their neighbours.
+    Both are warned of, not refused: to fill a hole in would invent dynamics. Few rows that have no
+    state stay where they are, as NaN, and so does the time between their neighbours; so do all rows
+    that have some states.
 
     Raises
     ------
@@ -58,24 +60,26 @@ def without_gaps(
         total = sum(len(trajectory.states) for trajectory in raw)
         raise NotEnoughDataError(
             f"no two samples follow each other without a long hole: of {counted(total, 'row')} "
-            f"{holes.missing} lack a value and there are {counted(holes.gaps, 'gap')}. Choose "
-            "fewer states, or put columns measured at different times into files of their own."
+            f"{holes.missing} have no value and there are {counted(holes.gaps, 'gap')}. Is this "
+            "the right file, and are these the right columns?"
         )
     _note_holes(holes, len(found), notes)
     return found
 
 
 def _split(trajectory: RawTrajectory, gap: float | None, holes: _Holes) -> list[RawTrajectory]:
-    complete: BoolArray = np.asarray(np.isfinite(trajectory.states).all(axis=1))
+    finite = np.isfinite(trajectory.states)
+    there: BoolArray = np.asarray(finite.any(axis=1))
     wide = _gaps(trajectory, gap)
-    if complete.all() and not wide.any() and len(complete) >= 2:
+    holes.partly += int(np.count_nonzero(there & ~finite.all(axis=1)))
+    if there.all() and not wide.any() and len(there) >= 2:
         return [trajectory]
-    holes.missing += int(np.count_nonzero(~complete))
+    holes.missing += int(np.count_nonzero(~there))
     holes.gaps += int(np.count_nonzero(wide))
     times = trajectory.times
     if times is not None:
         holes.gap_time += float(np.diff(times)[wide].sum())
-    rows = np.flatnonzero(complete)
+    rows = np.flatnonzero(there)
     before = np.concatenate([[0], np.cumsum(wide)])  # gaps before each row
     apart = (np.diff(rows) > LONGEST_HOLE + 1) | (np.diff(before[rows]) > 0)
     if gap is not None and times is not None:
@@ -107,8 +111,14 @@ def _note_holes(holes: _Holes, trajectories: int, notes: list[Note]) -> None:
         notes,
         "missing",
         holes.missing,
-        f"{counted(holes.missing, 'row')} with a missing or infinite state: {BRIDGED}; "
-        f"{there_are}.",
+        f"{counted(holes.missing, 'row')} without any state: {BRIDGED}; {there_are}.",
+    )
+    add_note(
+        notes,
+        "missing",
+        holes.partly,
+        f"{counted(holes.partly, 'row')} with a missing or infinite state among others: kept, as "
+        "samples that say nothing of it.",
     )
     add_note(
         notes,

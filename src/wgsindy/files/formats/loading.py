@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import glob
-import gzip
 import io
 import os
 import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +20,11 @@ from wgsindy.files.formats.frames import is_frame, table_of_frame, tables_of_mem
 from wgsindy.files.formats.labelled import is_labelled, tables_of_labelled
 from wgsindy.files.formats.stores import open_hdf5, open_zarr, parquet_frame
 from wgsindy.files.formats.text import table_of_text
+from wgsindy.files.formats.unpacking import (
+    refuse_large_archive,
+    refuse_large_arrays,
+    unpacked_gzip,
+)
 from wgsindy.files.formats.workbook import table_of_workbook
 from wgsindy.files.table import Column, Table, positional_name
 
@@ -165,14 +168,11 @@ def tables_of_file(path: Path) -> list[Table]:
     """Read one file or one Zarr store."""
     if is_zarr(path):
         with as_data_error(path, "Zarr"), open_zarr(path, path.name) as arrays:
-            return tables_of_arrays(_in_memory(arrays), path.name)
+            return tables_of_arrays(_in_memory(arrays, path.name), path.name)
     content = bytes_of(path)  # once: a pipe cannot be opened again
     kind = format_of_bytes(content, path)
     if kind == "gzip":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"{path} cannot be unpacked: {error}; is it half written?") from None
+        content = unpacked_gzip(content, path)
         kind = format_of_bytes(content, path)
     if kind not in LOADERS:
         return [table_of_text(content, path.name)]
@@ -189,14 +189,16 @@ def _npy(file: io.BytesIO, label: str) -> list[Table]:
 
 
 def _npz(file: io.BytesIO, label: str) -> list[Table]:
-    names = zipfile.ZipFile(file).namelist()
+    archive = zipfile.ZipFile(file)
+    refuse_large_archive(archive, label)
+    names = archive.namelist()
     if "[Content_Types].xml" in names or "content.xml" in names:
         return _workbook(file, label)
     if not names or not all(name.endswith(".npy") for name in names):
         raise DataError(f"{label} is an archive, not a table; unpack it and pass its files.")
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
-        return tables_of_arrays(_in_memory(arrays), label)
+        return tables_of_arrays(_in_memory(dict(arrays), label), label)
 
 
 def _workbook(file: io.BytesIO, label: str) -> list[Table]:
@@ -205,10 +207,12 @@ def _workbook(file: io.BytesIO, label: str) -> list[Table]:
 
 def _hdf5(file: io.BytesIO, label: str) -> list[Table]:
     with open_hdf5(file, label) as arrays:
-        return tables_of_arrays(_in_memory(arrays), label)
+        return tables_of_arrays(_in_memory(arrays, label), label)
 
 
-def _in_memory(arrays: Mapping[str, Any]) -> dict[str, Column]:
+def _in_memory(arrays: Mapping[str, Any], label: str) -> dict[str, Column]:
+    declared = [getattr(array, "nbytes", 0) for array in arrays.values()]
+    refuse_large_arrays(sum(map(int, declared)), label)
     return {name: np.asarray(array[...]) for name, array in arrays.items()}
 
 

@@ -6,6 +6,7 @@ it; columns of one length.
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -161,6 +162,24 @@ class ArraySource:
         return wanted.block(columns, states=states, number=self.number)
 
     def _read(self, array: Any, rows: slice) -> NDArray[Any]:
-        if self.number is not None and array.ndim > 1:
-            return np.asarray(array[self.number, rows])
-        return np.asarray(array[rows])
+        part = (
+            array[self.number, rows] if self.number is not None and array.ndim > 1 else array[rows]
+        )
+        return _out_of_the_file(part) if isinstance(part, np.memmap) else np.asarray(part)
+
+
+def _out_of_the_file(mapped: np.memmap[Any, Any]) -> NDArray[Any]:
+    """Copy what is mapped: the system ends a program that touches a part that is no longer there.
+
+    Raises
+    ------
+    DataError
+        If the file has become shorter meanwhile.
+    """
+    pages: mmap.mmap = mapped._mmap  # type: ignore[attr-defined]
+    if pages.size() < len(pages):
+        raise DataError(
+            f"{mapped.filename} has become shorter while it was read ({pages.size()} bytes of "
+            f"{len(pages)} are left); let whoever writes it finish first."
+        )
+    return np.array(mapped)

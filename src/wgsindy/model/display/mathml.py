@@ -37,7 +37,7 @@ class Equation:
 
 def equations(generator: Generator, digits: int = 3) -> list[Equation]:
     """The equations of the drift and of the tensor, with standard errors if there are any."""
-    drift, entries = field_names(generator.dimension)
+    drift, entries = field_names(generator.dimension, len(generator.inputs))
     shown = generator.written()
     return [
         Equation(
@@ -113,7 +113,7 @@ def _sign(value: float, *, first: bool) -> Markup:
 def _product(found: Coefficient, names: Sequence[str], digits: int) -> Markup:
     plain = rounded(abs(found.value), digits)
     number = _number(plain)
-    if not isnan(found.std_error):
+    if not isnan(found.std_error) and found.std_error:
         value, error = map(_number, with_error(abs(found.value), found.std_error))
         number = BRACKETS.format(value + Markup("<mo>±</mo>") + error)
     elif plain == "1" and found.term != "1":

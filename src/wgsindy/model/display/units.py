@@ -60,13 +60,17 @@ class Units:
         """
         powers = self._powers(target)
         for name, power in _exponents(term, self.names).items():
-            unit = self._state(self.names.index(name))
-            if unit:
-                powers[unit] = powers.get(unit, Fraction(0)) - power
+            for unit, own in self._state(self.names.index(name)).items():
+                powers[unit] = powers.get(unit, Fraction(0)) - power * own
         return _written(powers)
 
-    def _state(self, p: int) -> str:
-        return self.states[p] if self.states else ""
+    def _state(self, p: int) -> Powers:
+        """Powers of the unit of a state; that of a velocity is one over another."""
+        unit = self.states[p] if self.states else ""
+        above, over, below = unit.partition("/")
+        if over and above and below and below == self.time:
+            return {above: Fraction(1), below: Fraction(-1)}
+        return {unit: Fraction(1)} if unit else {}
 
     def _powers(self, target: str) -> Powers:
         drift, entries = field_names(len(self.names))
@@ -75,9 +79,9 @@ class Units:
         else:
             own = tensor.pairs(len(self.names))[entries.index(target)]
         powers: Powers = {self.time or UNKNOWN: Fraction(-1)} if self.known else {}
-        for unit in (self._state(p) for p in own):
-            if unit:
-                powers[unit] = powers.get(unit, Fraction(0)) + 1
+        for one in map(self._state, own):
+            for unit, power in one.items():
+                powers[unit] = powers.get(unit, Fraction(0)) + power
         return powers
 
     def sentence(self) -> str:

@@ -115,7 +115,8 @@ def residuals(
     level, found = np.array(diagnostics.noise_level), []
     predictor = Predictor.of(generator, data_summary(data, standardise=False))
     for chunk in data.chunks():
-        values = standardised(predictor(chunk), chunk.dt, level)
-        found.append((chunk.states, values, chunk.trajectory))
+        predicted = predictor(chunk)
+        values = standardised(predicted, chunk.dt, level)
+        found.append((predicted.states, values, chunk.trajectory))
     states, values, owner = (np.concatenate(column) for column in zip(*found, strict=True))
     return Residuals(data.names, states, values, owner, share)

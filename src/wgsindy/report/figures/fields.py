@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.files import write_atomically
 from wgsindy.model.generator import Generator
 from wgsindy.model.plots.portrait import plot
 from wgsindy.report.digest import States
@@ -58,7 +60,9 @@ def save_picture(figure: Figure, path: Path, dpi: int) -> None:
     if engine is not None:
         engine.execute(figure)
         figure.set_layout_engine("none")
-    figure.savefig(path, dpi=dpi)
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=dpi, format=path.suffix[1:])
+    write_atomically(path, drawn.getvalue())
 
 
 def plot_comparison(estimate: Generator, truth: Generator, data: States) -> Figure:

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wgsindy.data.chunk import BLOCK
 from wgsindy.data.dataset import Dataset
+from wgsindy.estimate.filtering.filter_sums import FilterPass, FilterSums, Open
+from wgsindy.estimate.filtering.noise_detection import Noise
 from wgsindy.estimate.likelihood.evidence import Posterior
-from wgsindy.estimate.likelihood.filter import BLOCK, FilterPass, FilterSums
-from wgsindy.estimate.likelihood.noise_detection import Noise
 from wgsindy.estimate.likelihood.normal_equations import LaggedPass, NormalEquations
 from wgsindy.estimate.likelihood.reweighting import Runner, with_drift
 from wgsindy.estimate.likelihood.term_selection import TermSelection, best_entries
@@ -137,12 +138,20 @@ def block_length(model: WorkingModel, data: Dataset) -> int:
     """Samples a block, one number for all passes: likelihoods of other blocks do not compare.
 
     Noise of variance s is averaged over about sqrt(s / (a dt)) steps: the longer, the smaller the
-    tensor a is. Blocks are for the states at which it is small.
+    tensor a is. Blocks are for the states at which it is small. Noise of positions, of which a is
+    the tensor of the velocities, is averaged over about (s / (a dt^3))^(1/4) steps.
     """
-    own = [tensor.entry_number(p, p) for p in range(len(model.units))]
+    d, dt = len(model.units), data.mean_dt
+    own = [tensor.entry_number(p, p) for p in range(d)]
     seen = model.entries[own] @ model.basis.values(model.place.probe).T
     small = np.maximum(np.quantile(seen, SMALL_TENSOR, axis=1), SMALLEST)
-    memory = 1 + np.sqrt((model.observation_noise[own] / small).max() / data.mean_dt)
+    noise = model.observation_noise[own]
+    if model.positions is None:
+        memory = 1 + np.sqrt((noise / small).max() / dt)
+    else:
+        square = model.units**2
+        ratio = (noise * square)[: d // 2] / (small * square)[d // 2 :]
+        memory = 2 + (ratio.max() / dt**3) ** 0.25
     block, least = BLOCK, max(SHORTEST_BLOCK, REMEMBERED * memory)
     while data.n_increments < MANY_BLOCKS * block and block >= 2 * least:
         block //= 2
@@ -167,9 +176,11 @@ def _same(
     """Whether another pass would find the same terms and, nearly, the same coefficients."""
     if not earlier or any((a.best != b.best).any() for a, b in zip(earlier, now, strict=True)):
         return False
-    drift = (later.drift - used.drift).ravel()
+    own = Open.of(used)
+    drift = (later.drift - used.drift)[own.drift].ravel()
     fields = np.append(
-        later.entries - used.entries, later.observation_noise - used.observation_noise
+        (later.entries - used.entries)[own.entries],
+        (later.observation_noise - used.observation_noise)[own.noise],
     )
     worth = 0.5 * (drift @ sums.drift @ drift + fields @ sums.tensor @ fields)
     return bool(worth <= SETTLED * (drift.size + fields.size))
@@ -186,6 +197,6 @@ def _midway(one: WorkingModel, other: WorkingModel) -> WorkingModel:
 
 def _chunk_size(model: WorkingModel, block: int) -> int:
     """Samples a chunk: whole blocks, so many that the derivatives stay in the cache."""
-    (d, k), e = model.drift.shape, len(model.entries)
-    numbers = d * d * k + (d + e) * e * (k + 1)
+    (d, k), e, own = model.drift.shape, len(model.entries), Open.of(model)
+    numbers = d * len(own.drift) * k + (d + e) * (len(own.entries) * k + len(own.noise))
     return block * int(np.clip(BLOCK_NUMBERS // numbers, 32, MOST_BLOCKS))

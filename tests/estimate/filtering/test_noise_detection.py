@@ -10,15 +10,15 @@ from working_models import linear_model
 
 from wgsindy import recipes
 from wgsindy.data.arrays import FloatArray
+from wgsindy.data.chunk import BLOCK
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.estimate.fit import fit_dataset
-from wgsindy.estimate.likelihood.filter import BLOCK
-from wgsindy.estimate.likelihood.noise_detection import (
+from wgsindy.estimate.filtering.noise_detection import (
     PRIOR_WIDTH,
     ResidualLagPass,
     _possible,
     _seen,
 )
+from wgsindy.estimate.fit import fit_dataset
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.passes.engine import SERIAL, Threads, reduce
 

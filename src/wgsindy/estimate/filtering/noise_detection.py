@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import Chunk
+from wgsindy.data.chunk import Chunk, block_labels, whole_blocks
 from wgsindy.estimate.likelihood.evidence import run_away
-from wgsindy.estimate.likelihood.filter import block_labels, whole_blocks
 from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
@@ -73,7 +72,7 @@ class ResidualLagPass(SumPass[ResidualLag]):
         )
 
     def add(self, total: ResidualLag, chunk: Chunk) -> ResidualLag:
-        path = self.model.dynamics.step(chunk.states, chunk.dt)
+        path = self.model.dynamics.along(chunk)
         residual = chunk.increments.T / self.model.units[:, None] - path.mean
         first = np.flatnonzero(np.diff(block_labels(chunk)) == 0)
         left, right, theta = residual[:, first], residual[:, first + 1], path.theta[:, first + 1]

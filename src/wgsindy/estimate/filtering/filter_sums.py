@@ -1,135 +1,67 @@
-"""A Gaussian filter along noisy samples, with derivatives that run along.
-
-Samples are Y = X + eta, eta normal of covariance Sigma. Between samples the transition carries mean
-and covariance of what is known of X; at a sample the innovation e = Y - m, of covariance S = Q +
-Sigma, updates both. Without noise this is the transition from sample to sample.
+"""What a filter along noisy samples tells of every coefficient: derivatives that run along.
 
 The derivatives of m and Q with respect to every coefficient of drift, tensor and noise are linear
 in what the transition gives, so one pass has the slope of the log-likelihood of the innovations and
 its information. What tells noise from diffusion is the correlation of innovations: the gain of the
 filter depends on both, and the mean on the gain.
-
-A filter forgets. Trajectories are cut into blocks at fixed places, and each block begins with what
-its first sample says, N(Y, Sigma): a likelihood of its own, short of nothing but what the samples
-before would add at its start. Blocks run side by side, and no sum depends on how data are stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
-from wgsindy.data.chunk import Chunk
+from wgsindy.data.chunk import BLOCK, Chunk
+from wgsindy.estimate.filtering.filter import Blocks, Innovation, innovations, one_minus
 from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, Scores
-from wgsindy.estimate.likelihood.transition import (
-    Dynamics,
-    Transition,
-    congruence,
-    inverse,
-    multiply,
-)
+from wgsindy.estimate.likelihood.transition import Transition, congruence, multiply
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SumPass
 
-BLOCK = 128  # samples a block, at most; chunks hold a whole number of blocks
-LEAST_VARIANCE = 1e-3  # of a prediction, as a share of the variance of the noise
 LEAST_TOLD = 1e-12  # eigenvalue of the information about the noise, with a diagonal of one
-LEAST_PIVOT = 1e-6  # share of its variance that a coordinate keeps once those before it are known
+KNOWN = 1e18  # information about what is known beforehand: errors of a billionth
 
 
-def block_labels(chunk: Chunk, block: int = BLOCK) -> IntArray:
-    """Number ``(n,)`` of the block that each row is in; those of two trajectories differ."""
-    place = chunk.start + np.arange(len(chunk.dt)) + chunk.trajectory
-    return place // block + chunk.trajectory
+class Open(NamedTuple):
+    """Which fields are estimated, by their numbers: all, unless some are known beforehand."""
 
-
-def whole_blocks(size: int) -> int:
-    """Return the number of samples of whole blocks nearest to ``size``, at least one block."""
-    return BLOCK * max(round(size / BLOCK), 1)
-
-
-class Blocks(NamedTuple):
-    """Stretches of a chunk, the longest first."""
-
-    first: IntArray  # (B,) first row of each
-    length: IntArray  # (B,) number of rows
-    owner: IntArray  # (B,) trajectory
+    drift: list[int]  # f of the d components
+    entries: list[int]  # g of the E entries of the tensor
+    noise: list[int]  # N of the E entries of the covariance of the noise
 
     @classmethod
-    def of(cls, chunk: Chunk, block: int = BLOCK) -> Blocks:
-        """Cut at places that are multiples of the length of a block, and between trajectories."""
-        first = np.append(0, np.flatnonzero(np.diff(block_labels(chunk, block))) + 1)
-        length = np.diff(np.append(first, len(chunk.dt)))
-        order = np.argsort(-length, kind="stable")
-        return cls(first[order], length[order], chunk.trajectory[first[order]])
-
-    def steps(self) -> Iterator[IntArray]:
-        """Yield the rows ``(n,)`` at which the blocks are, step by step; short ones drop out."""
-        for step in range(int(self.length[0])):
-            active = int(np.searchsorted(-self.length, -step, side="left"))
-            yield self.first[:active] + step
-
-
-class Innovation(NamedTuple):
-    """What one step of ``n`` blocks finds: in units of the noise, sample last."""
-
-    rows: IntArray  # (n,)
-    path: Transition
-    value: FloatArray  # (d, n) e
-    covariance: FloatArray  # (d, d, n) S
-    whitening: FloatArray  # (d, d, n) W with W S W' = 1, a lower triangle
-    gain: FloatArray  # (d, d, n) K
-
-
-def innovations(
-    dynamics: Dynamics, observation_noise: FloatArray, chunk: Chunk, blocks: Blocks
-) -> Iterator[Innovation]:
-    """Run the filter along all blocks of a chunk; ``observation_noise (E,)`` is a covariance."""
-    d, units = len(dynamics.units), dynamics.units[:, None]
-    noise = tensor.symmetric(observation_noise[None], d).transpose(1, 2, 0)
-    states = chunk.states[blocks.first]
-    spread = np.broadcast_to(noise, (d, d, len(states)))
-    for rows in blocks.steps():
-        n, dt = len(rows), chunk.dt[rows]
-        path = dynamics.step(states[:n], dt, spread[:, :, :n])
-        predicted = path.covariance
-        for p in range(d):
-            predicted[p, p] = np.maximum(predicted[p, p], LEAST_VARIANCE * noise[p, p])
-            for q in range(p):  # a formula that is no tensor here must not make gains beyond one
-                most = np.sqrt(predicted[p, p] * predicted[q, q])
-                predicted[p, q] = predicted[q, p] = np.clip(predicted[p, q], -most, most)
-        observed = chunk.states[rows] + chunk.increments[rows]
-        value = (observed - states[:n]).T / units - path.mean
-        covariance = predicted + noise
-        whitening = _inverse_factor(covariance)
-        gain = multiply(predicted, multiply(whitening.swapaxes(0, 1), whitening))
-        yield Innovation(rows, path, value, covariance, whitening, gain)
-        rest = _one_minus(gain)
-        shift = path.mean + multiply(gain, value[:, None])[:, 0]
-        states = np.clip(states[:n] + (shift * units).T, dynamics.place.low, dynamics.place.high)
-        spread = multiply(multiply(rest, predicted), rest.swapaxes(0, 1))
-        spread += multiply(multiply(gain, noise), gain.swapaxes(0, 1))
+    def of(cls, model: WorkingModel) -> Open:
+        """Positions whose velocity is hidden have that for a drift, and no noise but a sensor's."""
+        d, pairs = len(model.units), list(enumerate(tensor.pairs(len(model.units))))
+        known = model.positions
+        if known is None:
+            return cls(list(range(d)), list(range(len(pairs))), list(range(len(pairs))))
+        return cls(
+            np.flatnonzero(~known).tolist(),
+            [e for e, (p, q) in pairs if not (known[p] or known[q])],
+            [e for e, (p, q) in pairs if known[p] and known[q]],
+        )
 
 
 @dataclass
 class FilterSums:
     """Information and slope of the log-likelihood of innovations, in working terms.
 
-    ``C = E K + N`` coefficients of the tensor, then the ``N = E`` entries of the noise.
+    Of the fields that are :class:`Open`: ``f K`` coefficients of the drift, ``C = g K + N`` of the
+    tensor and of the noise.
     """
 
     count: int
     log_likelihood: float
-    drift: FloatArray  # (d K, d K) information
-    drift_slope: FloatArray  # (R or 1, d K) by trajectory, if asked for
+    drift: FloatArray  # (f K, f K) information
+    drift_slope: FloatArray  # (R or 1, f K) by trajectory, if asked for
     tensor: FloatArray  # (C, C) information
     tensor_slope: FloatArray  # (R or 1, C)
-    mixed: FloatArray  # (d K, C) information that drift and tensor share
+    mixed: FloatArray  # (f K, C) information that drift and tensor share
     clipped: int = field(default=0)  # samples at which the tensor is not positive
 
     def is_sound(self, model: WorkingModel) -> bool:
@@ -142,12 +74,15 @@ class FilterSums:
         own = self.tensor[np.ix_(noise, noise)]
         scale = np.sqrt(np.maximum(np.diag(own), np.finfo(np.float64).tiny))
         relative = np.linalg.eigvalsh(own / np.outer(scale, scale)) if len(noise) else np.ones(1)
-        return bool(relative.min() > LEAST_TOLD)
+        if relative.min() <= LEAST_TOLD:
+            return False
+        # Noise of one size that explains nearly everything leaves less than nothing to a field.
+        return bool((np.diag(self._left_open(model)[0]) > 0).all())
 
     def equations(self, model: WorkingModel) -> NormalEquations:
         """Pose them as normal equations about ``model``, with the noise of the sensor left open."""
         (d, k), e = model.drift.shape, len(model.entries)
-        gram, slopes = self._left_open(model)
+        gram, slopes = self._of_all_fields(model)
         blocks, size = gram.reshape(d + e, k, d + e, k), d * k
         slope = slopes.sum(axis=0)
         drift_cross = slope[:size] + gram[:size, :size] @ model.drift.ravel()
@@ -176,15 +111,30 @@ class FilterSums:
         solved = np.linalg.solve(self.tensor[np.ix_(noise, noise)], with_noise.T)
         return gram - with_noise @ solved, slopes - self.tensor_slope[:, noise] @ solved
 
+    def _of_all_fields(self, model: WorkingModel) -> tuple[FloatArray, FloatArray]:
+        """Put :meth:`_left_open` among all fields; about those that are known all is known."""
+        gram, slopes = self._left_open(model)
+        own, (d, k) = Open.of(model), model.drift.shape
+        fields = [*own.drift, *(d + e for e in own.entries)]
+        count = d + len(model.entries)
+        if len(fields) == count:
+            return gram, slopes
+        rows = (np.array(fields)[:, None] * k + np.arange(k)).ravel()
+        whole = np.eye(count * k) * KNOWN
+        whole[np.ix_(rows, rows)] = gram
+        wide = np.zeros((len(slopes), count * k))
+        wide[:, rows] = slopes
+        return whole, wide
+
     def noise(self, model: WorkingModel, drift: FloatArray, entries: FloatArray) -> FloatArray:
         """Noise ``(E,)`` that is most likely with ``drift (d, K)`` and ``entries (E, K)``."""
-        fields, noise = _places(model)
+        (fields, noise), own = _places(model), Open.of(model)
         slope = self.tensor_slope.sum(axis=0)[noise]
-        slope = slope - self.mixed[:, noise].T @ (drift - model.drift).ravel()
-        slope -= self.tensor[np.ix_(noise, fields)] @ (entries - model.entries).ravel()
+        slope = slope - self.mixed[:, noise].T @ (drift - model.drift)[own.drift].ravel()
+        slope -= self.tensor[np.ix_(noise, fields)] @ (entries - model.entries)[own.entries].ravel()
         change = np.linalg.solve(self.tensor[np.ix_(noise, noise)], slope)
         found = model.observation_noise.copy()
-        found[model.noisy] += change
+        found[_free_noise(model)] += change
         covariance = tensor.symmetric((found - _diagonal(model.rounding))[None], len(model.units))
         return tensor.entries_of(tensor.clip(covariance))[0] + _diagonal(model.rounding)
 
@@ -193,19 +143,19 @@ class FilterSums:
 
         ``support (E, K)`` has the physical terms of the tensor.
         """
-        (fields, noise), d = _places(model), len(model.units)
+        (fields, noise), d, open_entries = _places(model), len(model.units), Open.of(model).entries
+        variances, support = np.zeros(len(support)), support[open_entries]
         change = np.kron(np.eye(len(support)), model.basis.from_physical)[support.ravel()]
         mixed = change @ self.tensor[np.ix_(fields, noise)]
         own = change @ self.tensor[np.ix_(fields, fields)] @ change.T
         left = self.tensor[np.ix_(noise, noise)] - mixed.T @ np.linalg.lstsq(own, mixed)[0]
-        variances = np.zeros(len(support))
-        variances[model.noisy] = np.diag(np.linalg.pinv(left))
+        variances[_free_noise(model)] = np.diag(np.linalg.pinv(left))
         return np.sqrt(variances[[tensor.entry_number(p, p) for p in range(d)]])
 
     def scores(self, model: WorkingModel) -> Scores:
         """Slopes by trajectory."""
         d, k = model.drift.shape
-        slopes = self._left_open(model)[1]
+        slopes = self._of_all_fields(model)[1]
         slopes = slopes.reshape(len(slopes), -1, k)
         return Scores(
             slopes[:, :d],
@@ -217,8 +167,14 @@ class FilterSums:
 
 def _places(model: WorkingModel) -> tuple[IntArray, IntArray]:
     """Which of the coefficients are those of the tensor, and which those of noise that is free."""
-    fields = model.entries.size
-    return np.arange(fields), fields + np.flatnonzero(model.noisy)
+    own, k = Open.of(model), model.drift.shape[1]
+    fields = len(own.entries) * k
+    return np.arange(fields), fields + np.flatnonzero(model.noisy[own.noise])
+
+
+def _free_noise(model: WorkingModel) -> list[int]:
+    """Entries of the covariance of the noise that are estimated."""
+    return [e for e in Open.of(model).noise if model.noisy[e]]
 
 
 def _diagonal(variances: FloatArray) -> FloatArray:
@@ -237,16 +193,17 @@ class FilterPass(SumPass[FilterSums]):
     block: int = BLOCK  # samples
 
     def empty(self) -> FilterSums:
-        d, k = self.model.drift.shape
-        c, rows = len(self.model.entries) * (k + 1), max(self.n_trajectories, 1)
+        k, own = self.model.drift.shape[1], Open.of(self.model)
+        b, c = len(own.drift) * k, len(own.entries) * k + len(own.noise)
+        rows = max(self.n_trajectories, 1)
         return FilterSums(
             0,
             0.0,
-            np.zeros((d * k, d * k)),
-            np.zeros((rows, d * k)),
+            np.zeros((b, b)),
+            np.zeros((rows, b)),
             np.zeros((c, c)),
             np.zeros((rows, c)),
-            np.zeros((d * k, c)),
+            np.zeros((b, c)),
         )
 
     def add(self, total: FilterSums, chunk: Chunk) -> FilterSums:
@@ -255,11 +212,13 @@ class FilterPass(SumPass[FilterSums]):
 
     def _added(self, total: FilterSums, chunk: Chunk) -> FilterSums:
         blocks = Blocks.of(chunk, self.block)
-        tangent = _Tangent.start(self.model, len(blocks.first))
+        begins = None if chunk.seen is None else chunk.seen[blocks.first, 0].T
+        tangent = _Tangent.start(self.model, len(blocks.first), begins)
         dynamics = self.model.dynamics
         for found in innovations(dynamics, self.model.observation_noise, chunk, blocks):
             tangent.predict(found.path, chunk.dt[found.rows])
-            tangent.add_to(total, found)
+            if found.counts:
+                tangent.add_to(total, found)
             tangent.update(found)
             total.count += len(found.rows)
             entries = dynamics.entries @ found.path.theta
@@ -272,57 +231,72 @@ class FilterPass(SumPass[FilterSums]):
 
 @dataclass
 class _Tangent:
-    """Derivatives of filtered mean and covariance with respect to all coefficients.
+    """Derivatives of filtered mean and covariance with respect to all coefficients that are open.
 
-    Mean: ``by_drift (d, d K, B)`` and ``by_tensor (d, C, B)``; covariance ``spread (E, C, B)``.
+    Mean: ``by_drift (d, f K, B)`` and ``by_tensor (d, C, B)``; covariance ``spread (E, C, B)``.
     The covariance hardly depends on the drift, whose derivative is left out.
     """
 
+    own: Open
     by_drift: FloatArray
     by_tensor: FloatArray
     spread: FloatArray
-    drift_slope: FloatArray  # (d K, B) of each block
+    drift_slope: FloatArray  # (f K, B) of each block
     tensor_slope: FloatArray  # (C, B)
 
     @classmethod
-    def start(cls, model: WorkingModel, blocks: int) -> _Tangent:
-        (d, k), e = model.drift.shape, len(model.entries)
-        c = e * (k + 1)
+    def start(cls, model: WorkingModel, blocks: int, seen: BoolArray | None) -> _Tangent:
+        """Begin ``blocks``; ``seen (d, B)`` is what their first samples have, None if all."""
+        (d, k), e, own = model.drift.shape, len(model.entries), Open.of(model)
+        b, first = len(own.drift) * k, len(own.entries) * k
+        c, pairs = first + len(own.noise), tensor.pairs(d)
         spread = np.zeros((e, c, blocks))
-        for row in range(e):  # a block begins with the noise of its first sample
-            spread[row, e * k + row] = 1.0
+        for column, row in enumerate(own.noise, first):  # the noise of its first sample
+            p, q = pairs[row]
+            spread[row, column] = 1.0 if seen is None else seen[p] & seen[q]
         return cls(
-            np.zeros((d, d * k, blocks)),
+            own,
+            np.zeros((d, b, blocks)),
             np.zeros((d, c, blocks)),
             spread,
-            np.zeros((d * k, blocks)),
+            np.zeros((b, blocks)),
             np.zeros((c, blocks)),
         )
+
+    @property
+    def _noise(self) -> list[tuple[int, int]]:
+        """Entry and column of each coefficient of the noise."""
+        first = self.spread.shape[1] - len(self.own.noise)
+        return [(entry, first + column) for column, entry in enumerate(self.own.noise)]
 
     def predict(self, path: Transition, dt: FloatArray) -> None:
         """Carry the derivatives over a step, and add what the step itself depends on."""
         n, (d, e) = len(dt), (len(self.by_drift), len(self.spread))
-        k = len(path.theta)
+        k, f, g = len(path.theta), len(self.own.drift), len(self.own.entries)
         theta = path.theta * dt
         by_drift = multiply(path.flow, self.by_drift[:, :, :n])
-        own = by_drift.reshape(d, d, k, n)
-        own += path.response[:, :, None] * theta
+        own = by_drift.reshape(d, f, k, n)
+        own += path.response[:, self.own.drift, None] * theta
         self.by_drift = by_drift
         self.by_tensor = multiply(path.flow, self.by_tensor[:, :, :n])
         start, middle = (congruence(stage) for stage in path.stages)
         response = (start + 4 * middle + np.eye(e)[:, :, None]) / 6
         self.spread = multiply(start, self.spread[:, :, :n])
-        own = self.spread[:, : e * k].reshape(e, e, k, n)
-        own += response[:, :, None] * theta
+        own = self.spread[:, : g * k].reshape(e, g, k, n)
+        own += response[:, self.own.entries, None] * theta
 
     def add_to(self, total: FilterSums, found: Innovation) -> None:
         """Add information and slopes of one step; ``spread`` is that of the prediction here."""
         d, n = found.value.shape
-        white = multiply(found.whitening, found.value[:, None])[:, 0]
-        by_drift = multiply(found.whitening, self.by_drift)
-        by_tensor = multiply(found.whitening, self.by_tensor)
-        spread = multiply(congruence(found.whitening), self._observed())
-        for p in range(d):
+        whitening, seen = found.whitening, found.seen
+        white = multiply(whitening, found.value[:, None])[:, 0]
+        if seen is not None:
+            whitening = whitening * seen
+        asked = [p for p in range(d) if seen is None or seen[p].any()]
+        by_drift = multiply(whitening, self.by_drift)
+        by_tensor = multiply(whitening, self.by_tensor)
+        spread = multiply(congruence(whitening), self._observed())
+        for p in asked:
             total.drift += by_drift[p] @ by_drift[p].T
             total.tensor += by_tensor[p] @ by_tensor[p].T
             total.mixed += by_drift[p] @ by_tensor[p].T
@@ -331,6 +305,8 @@ class _Tangent:
             total.log_likelihood += float(np.log(found.whitening[p, p]).sum())
         total.log_likelihood -= 0.5 * float(np.sum(white**2))
         for e, (p, q) in enumerate(tensor.pairs(d)):
+            if p not in asked or q not in asked:
+                continue
             # Products p q and q p are the same, and both count.
             weight = 0.5 if p == q else 1.0
             total.tensor += weight * (spread[e] @ spread[e].T)
@@ -338,16 +314,15 @@ class _Tangent:
 
     def _observed(self) -> FloatArray:
         """Derivative of S: that of Q and, for the noise, of itself."""
-        e = len(self.spread)
         observed = self.spread.copy()
-        for row in range(e):
-            observed[row, row - e] += 1.0
+        for row, column in self._noise:
+            observed[row, column] += 1.0
         return observed
 
     def update(self, found: Innovation) -> None:
         """Update the derivatives as the filter updates mean and covariance."""
-        d, e = len(found.value), len(self.spread)
-        rest, pairs = _one_minus(found.gain), tensor.pairs(d)
+        d = len(found.value)
+        rest, pairs = one_minus(found.gain), tensor.pairs(d)
         white = multiply(found.whitening, found.value[:, None])
         pull = multiply(found.whitening.swapaxes(0, 1), white)[:, 0]
         # The gain moves with the coefficients, and with it what an innovation does to the mean.
@@ -360,27 +335,9 @@ class _Tangent:
         self.by_tensor = multiply(rest, moved)
         self.spread = multiply(congruence(rest), self.spread)
         kept = congruence(found.gain)
-        for row, (p, q) in enumerate(pairs):
-            self.spread[:, row - e] += kept[:, row]
-            self.by_tensor[:, row - e] -= found.gain[:, p] * pull[q]
+        for row, column in self._noise:
+            p, q = pairs[row]
+            self.spread[:, column] += kept[:, row]
+            self.by_tensor[:, column] -= found.gain[:, p] * pull[q]
             if p != q:
-                self.by_tensor[:, row - e] -= found.gain[:, q] * pull[p]
-
-
-def _one_minus(matrices: FloatArray) -> FloatArray:
-    return np.eye(len(matrices))[:, :, None] - matrices
-
-
-def _inverse_factor(covariance: FloatArray) -> FloatArray:
-    """Lower triangles W ``(d, d, n)`` with W S W' = 1, for S that may be a little indefinite."""
-    d = len(covariance)
-    factor = np.zeros_like(covariance)
-    for q in range(d):
-        for p in range(q, d):
-            rest = covariance[p, q] - sum(factor[p, k] * factor[q, k] for k in range(q))
-            if p == q:
-                rest = np.sqrt(np.maximum(rest, LEAST_PIVOT * covariance[p, p]))
-                factor[p, p] = rest
-            else:
-                factor[p, q] = rest / factor[q, q]
-    return inverse(factor)
+                self.by_tensor[:, column] -= found.gain[:, q] * pull[p]

@@ -11,12 +11,14 @@ from scipy.stats import chi2, multivariate_normal
 from working_models import Formula, linear_model, model_of, units_of_entries
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.data.chunk import BLOCK
 from wgsindy.data.source import Block, FunctionSource
 from wgsindy.data.stream import Stream
 from wgsindy.data.trajectories import Trajectories
+from wgsindy.estimate.filtering.filter import Blocks, innovations
+from wgsindy.estimate.filtering.filter_sums import FilterPass, FilterSums
+from wgsindy.estimate.filtering.noisy_samples import MANY_BLOCKS, SHORTEST_BLOCK, block_length
 from wgsindy.estimate.likelihood import transition
-from wgsindy.estimate.likelihood.filter import BLOCK, Blocks, FilterPass, FilterSums, innovations
-from wgsindy.estimate.likelihood.noisy_samples import MANY_BLOCKS, SHORTEST_BLOCK, block_length
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition

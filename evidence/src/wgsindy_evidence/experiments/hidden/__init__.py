@@ -1,0 +1,1 @@
+"""What was not measured: velocities of positions, single values, and first or second order."""

@@ -1,0 +1,174 @@
+"""What is tried against the program: bad input, faults, errors in its own code; one case a kind.
+
+Each case runs a command of the checkout and stores how many inputs or moments it tried and how they
+ended, or fails with the sentence of what was not answered well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wgsindy_evidence.campaign import Case
+from wgsindy_evidence.errors import CampaignError
+
+ROOT = Path(__file__).parents[3]
+FUZZ, PYTEST = "python tests/fuzz/fuzz.py", "pytest"
+LOST = "dies or killed or nobody or scheduler or something"
+WIDTH = 100  # characters of a sentence that are kept
+
+
+@dataclass(frozen=True)
+class Check:
+    """A kind of bad input or fault, the command that tries it, and what turns it red."""
+
+    kind: str
+    command: str
+    control: str  # the deliberate break
+
+
+CHECKS = (
+    Check(
+        "formulas, spoilt", f"{FUZZ} --target formulas", "a parser that raises, hangs or evaluates"
+    ),
+    Check(
+        "model files, spoilt", f"{FUZZ} --target models", "a reader that runs a program or writes"
+    ),
+    Check("lines of results, spoilt", f"{FUZZ} --target stores", "a store that dies"),
+    Check("data files, spoilt", f"{FUZZ} --target readers", "a reader that takes 600 MiB"),
+    Check(
+        "kill -9 while a result is written",
+        "python tests/helpers/killed_writes.py OUT SIGKILL",
+        "a writer that makes room first",
+    ),
+    Check(
+        "SIGTERM while a result is written",
+        "python tests/helpers/killed_writes.py OUT SIGTERM",
+        "as above",
+    ),
+    Check(
+        "Ctrl-C while a result is written",
+        "python tests/helpers/killed_writes.py OUT SIGINT",
+        "as above",
+    ),
+    Check(
+        "full and closed disks, two runs in one folder",
+        f"{PYTEST} tests/faults/test_disks.py",
+        "the old result is looked for, byte by byte",
+    ),
+    Check(
+        "files that shrink or change while read",
+        f"{PYTEST} tests/faults/test_changed_files.py",
+        "the whole file again gives the first sum again",
+    ),
+    Check(
+        "Ctrl-C and SIGTERM at any moment of a fit",
+        f"{PYTEST} tests/faults/test_signals.py",
+        "a traceback, or anything left in the folder",
+    ),
+    Check(
+        "lost workers and schedulers, strangers at a port",
+        f"{PYTEST} tests/passes/test_dask_cluster.py -k '{LOST}'",
+        "a cluster that forgives nothing",
+    ),
+    Check(
+        "small files that unpack to large ones",
+        f"{PYTEST} tests/files/formats/test_loading.py -k 'stands_for or members'",
+        "packed files of several members are read whole",
+    ),
+    Check(
+        "numbers, terms and arguments that make no sense",
+        f"{PYTEST} tests/estimate/test_bad_input.py",
+        "clean data give no warning",
+    ),
+    Check(
+        "properties of random systems, 10 to 60 each",
+        f"{PYTEST} tests/properties",
+        "a fit of other data; plain entries",
+    ),
+    Check(
+        "scikit-learn's checks of estimators",
+        f"{PYTEST} tests/estimator/test_estimator_checks.py",
+        "five listed exceptions must fail",
+    ),
+    Check(
+        "versions, hashes and licences",
+        f"{PYTEST} tests/house/test_supply_chain.py",
+        "a dependency that is not in the lock",
+    ),
+)
+
+
+def trust_cases(count: int) -> list[Case]:
+    """One case a check; ``count`` inputs of each kind that is fuzzed."""
+    return [
+        Case(
+            "trust", check.kind, "fuzz" if check.command.startswith(FUZZ) else "tests", 1000,
+            options=(("count", count),) if check.command.startswith(FUZZ) else (),
+        )
+        for check in CHECKS
+    ]  # fmt: skip
+
+
+def check_of(kind: str) -> Check:
+    """Return the check of a kind."""
+    return next(check for check in CHECKS if check.kind == kind)
+
+
+def run_case(case: Case) -> dict[str, Any]:
+    """Run the command of a check.
+
+    Raises
+    ------
+    CampaignError
+        If anything was not answered as it should, with what the command said last.
+    """
+    command = check_of(case.system).command
+    with tempfile.TemporaryDirectory() as folder:
+        words = command.replace("OUT", f"{folder}/results/out").replace("'", "").split(" ")
+        program = [sys.executable, *words[1:]]
+        if command.startswith(FUZZ):
+            program += ["--count", str(int(case.settings["count"]))]
+        elif command.startswith(PYTEST):
+            program = pytest_of(command)
+        paths = os.pathsep.join([str(ROOT / "src"), str(ROOT / "evidence/src")])
+        env = {**os.environ, "PYTHONPATH": paths}
+        ended = subprocess.run(program, cwd=ROOT, env=env, capture_output=True, text=True)
+    if ended.returncode:
+        last = [line for line in (ended.stdout + ended.stderr).splitlines() if line.strip()][-3:]
+        raise CampaignError(f"{case.system}: {' '.join(last)[-WIDTH:]}")
+    return answers(ended.stdout)
+
+
+def pytest_of(command: str) -> list[str]:
+    """Split a command of pytest, whose choice of tests may have blanks."""
+    place, _, chosen = command.removeprefix(f"{PYTEST} ").partition(" -k ")
+    more = ["-k", chosen.strip("'")] if chosen else []
+    return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", place, *more]
+
+
+def answers(text: str) -> dict[str, Any]:
+    r"""Read what a command printed: how many were tried, and how they ended.
+
+    >>> answers("...\n12 passed, 3 deselected in 1.0s")
+    {'tried': 12, 'ended': {'passed': 12}}
+    """
+    last = text.strip().splitlines()[-1]
+    if not last.startswith("{"):
+        counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|skipped)", last)}
+        return {"tried": counts.get("passed", 0), "ended": counts}
+    found = json.loads(last)
+    if "touches" in found:
+        wrong = set(found["after"]) - {"old", "new"}
+        if wrong:
+            raise CampaignError(f"after a kill there was {sorted(wrong)[0]}.")
+        return {"tried": sum(found["after"].values()), "ended": found["after"]}
+    kept = {word: found[word] for word in ("value", "sentence") if word in found}
+    return {"tried": found["tried"], "ended": kept, "mebibytes": found["mebibytes"]}

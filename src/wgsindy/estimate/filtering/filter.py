@@ -1,0 +1,177 @@
+"""A Gaussian filter along noisy samples.
+
+Samples are Y = H (X + eta), eta normal of covariance Sigma, and H those rows of one whose values
+were measured. Between samples the transition carries mean and covariance of what is known of X; at
+a sample the innovation e = Y - H m, of covariance S = H (Q + Sigma) H', updates both. Without noise
+this is the transition from sample to sample. A missing value is a row that H lacks, a velocity that
+nobody measures a row that it never has.
+
+A filter forgets. Trajectories are cut into blocks at fixed places, and each block begins with what
+its first sample says, N(Y, Sigma): a likelihood of its own, short of nothing but what the samples
+before would add at its start. What that sample does not tell is as likely as anywhere in the data,
+and the step after it does not count. Blocks run side by side, and no sum depends on how data are
+stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.data.chunk import BLOCK, Chunk, Spans, block_labels
+from wgsindy.estimate.likelihood.transition import (
+    Dynamics,
+    Transition,
+    inverse,
+    multiply,
+)
+from wgsindy.model import tensor
+
+# Samples before a block from which a filter learns what the first of them does not tell: where
+# innovations are looked at one by one, those of neighbouring blocks must not share that ignorance.
+WARM_UP = 64
+LEAST_VARIANCE = 1e-3  # of a prediction, as a share of the variance of the noise
+LEAST_PIVOT = 1e-6  # share of its variance that a coordinate keeps once those before it are known
+
+
+class Blocks(NamedTuple):
+    """Stretches of a chunk, the longest first."""
+
+    first: IntArray  # (B,) first row of each
+    length: IntArray  # (B,) number of rows
+    owner: IntArray  # (B,) trajectory
+
+    @classmethod
+    def of(cls, chunk: Chunk, block: int = BLOCK) -> Blocks:
+        """Cut at places that are multiples of the length of a block, and between trajectories."""
+        first = np.append(0, np.flatnonzero(np.diff(block_labels(chunk, block))) + 1)
+        length = np.diff(np.append(first, len(chunk.dt)))
+        order = np.argsort(-length, kind="stable")
+        return cls(first[order], length[order], chunk.trajectory[first[order]])
+
+    @classmethod
+    def warmed_up(cls, chunk: Chunk) -> tuple[Blocks, IntArray]:
+        """Begin each block earlier, within its trajectory; and by how many rows, ``(B,)``."""
+        plain, spans = cls.of(chunk), Spans.of(chunk.trajectory)
+        begin = spans.first[np.searchsorted(spans.owner, plain.owner)]
+        first = np.maximum(plain.first - WARM_UP, begin)
+        early = plain.first - first
+        order = np.argsort(-(plain.length + early), kind="stable")
+        whole = cls(first[order], (plain.length + early)[order], plain.owner[order])
+        return whole, early[order]
+
+    def steps(self) -> Iterator[IntArray]:
+        """Yield the rows ``(n,)`` at which the blocks are, step by step; short ones drop out."""
+        for step in range(int(self.length[0])):
+            active = int(np.searchsorted(-self.length, -step, side="left"))
+            yield self.first[:active] + step
+
+
+class Innovation(NamedTuple):
+    """What one step of ``n`` blocks finds: in units of the noise, sample last.
+
+    Of a coordinate that was not measured the value is 0, its variance 1, its column of K zero.
+    """
+
+    rows: IntArray  # (n,)
+    path: Transition
+    value: FloatArray  # (d, n) e
+    covariance: FloatArray  # (d, d, n) S
+    whitening: FloatArray  # (d, d, n) W with W S W' = 1, a lower triangle
+    gain: FloatArray  # (d, d, n) K
+    seen: FloatArray | None  # (d, n) 1 where a coordinate was measured, else 0; None if all were
+    counts: bool  # not after a sample that has not told everything
+    states: FloatArray  # (n, d) filtered mean before the step, as measured
+    spread: FloatArray  # (d, d, n) its covariance
+
+
+def innovations(
+    dynamics: Dynamics, observation_noise: FloatArray, chunk: Chunk, blocks: Blocks
+) -> Iterator[Innovation]:
+    """Run the filter along all blocks of a chunk; ``observation_noise (E,)`` is a covariance."""
+    d, units = len(dynamics.units), dynamics.units[:, None]
+    noise = tensor.symmetric(observation_noise[None], d).transpose(1, 2, 0)
+    states, spread = _beginning(dynamics, noise, chunk, blocks)
+    for step, rows in enumerate(blocks.steps()):
+        n, dt = len(rows), chunk.dt[rows]
+        states, spread = states[:n], spread[:, :, :n]
+        path = dynamics.step(states, dt, spread)
+        predicted = path.covariance
+        for p in range(d):
+            predicted[p, p] = np.maximum(predicted[p, p], LEAST_VARIANCE * noise[p, p])
+            for q in range(p):  # a formula that is no tensor here must not make gains beyond one
+                most = np.sqrt(predicted[p, p] * predicted[q, q])
+                predicted[p, q] = predicted[q, p] = np.clip(predicted[p, q], -most, most)
+        observed = chunk.states[rows] + chunk.increments[rows]
+        value = (observed - states).T / units - path.mean
+        covariance, towards, seen = predicted + noise, predicted, None
+        if chunk.seen is not None:
+            seen = np.ascontiguousarray(chunk.seen[rows, 1].T, dtype=np.float64)
+            value, covariance = value * seen, _where_seen(covariance, seen)
+            towards = predicted * seen
+        whitening = inverse_factor(covariance)
+        gain = multiply(towards, multiply(whitening.swapaxes(0, 1), whitening))
+        counts = step > 0 or seen is None
+        found = Innovation(
+            rows, path, value, covariance, whitening, gain, seen, counts, states, spread
+        )
+        yield found
+        states, spread = updated(dynamics, noise, found)
+
+
+def updated(
+    dynamics: Dynamics, noise: FloatArray, found: Innovation
+) -> tuple[FloatArray, FloatArray]:
+    """Filtered mean ``(n, d)`` after a step, as measured, and its covariance ``(d, d, n)``."""
+    rest, predicted, gain = one_minus(found.gain), found.path.covariance, found.gain
+    shift = found.path.mean + multiply(gain, found.value[:, None])[:, 0]
+    states = found.states + (shift * dynamics.units[:, None]).T
+    spread = multiply(multiply(rest, predicted), rest.swapaxes(0, 1))
+    spread += multiply(multiply(gain, noise), gain.swapaxes(0, 1))
+    return np.clip(states, dynamics.place.low, dynamics.place.high), spread
+
+
+def _beginning(
+    dynamics: Dynamics, noise: FloatArray, chunk: Chunk, blocks: Blocks
+) -> tuple[FloatArray, FloatArray]:
+    """States ``(B, d)`` at which blocks begin and their covariance ``(d, d, B)``."""
+    d, states = len(noise), chunk.states[blocks.first]
+    if chunk.seen is None:
+        return states, np.broadcast_to(noise, (d, d, len(states)))
+    seen, region = chunk.seen[blocks.first, 0], dynamics.place.region
+    spread = _where_seen(np.broadcast_to(noise, (d, d, len(states))), seen.T.astype(np.float64))
+    anywhere = (region.scale / dynamics.units) ** 2
+    for p in range(d):
+        spread[p, p] = np.where(seen[:, p], spread[p, p], anywhere[p])
+    return np.where(seen, states, region.centre), spread
+
+
+def _where_seen(covariance: FloatArray, seen: FloatArray) -> FloatArray:
+    """Covariance ``(d, d, n)`` of what is ``seen (d, n)``, and one for all else."""
+    found = covariance * seen * seen[:, None]
+    for p in range(len(seen)):
+        found[p, p] += 1.0 - seen[p]
+    return found
+
+
+def one_minus(matrices: FloatArray) -> FloatArray:
+    """Identity minus each of ``(d, d, n)`` matrices."""
+    return np.eye(len(matrices))[:, :, None] - matrices
+
+
+def inverse_factor(covariance: FloatArray) -> FloatArray:
+    """Lower triangles W ``(d, d, n)`` with W S W' = 1, for S that may be a little indefinite."""
+    d = len(covariance)
+    factor = np.zeros_like(covariance)
+    for q in range(d):
+        for p in range(q, d):
+            rest = covariance[p, q] - sum(factor[p, k] * factor[q, k] for k in range(q))
+            if p == q:
+                rest = np.sqrt(np.maximum(rest, LEAST_PIVOT * covariance[p, p]))
+                factor[p, p] = rest
+            else:
+                factor[p, q] = rest / factor[q, q]
+    return inverse(factor)

@@ -1,0 +1,103 @@
+"""Positions whose velocities nobody measured: what is known of them, and where to begin.
+
+The state is (x, v) with x' = v, known and without noise of its own; the force is the drift of v. A
+first guess takes differences of positions for velocities, which makes friction too small and
+noise too large or too small by factors of a few; the passes of the filter do the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.dataset import Dataset
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import DataError
+from wgsindy.estimate.filtering.noisy_samples import Filtered
+from wgsindy.estimate.filtering.some_values import follow_all
+from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Sums
+from wgsindy.estimate.likelihood.reweighting import Runner, with_drift
+from wgsindy.estimate.likelihood.term_selection import TermSelection
+from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.model import tensor
+from wgsindy.terms.basis import Basis
+
+FIRST_NOISE = 0.5  # share of what third differences allow for at most
+
+
+def is_position(data: Dataset) -> BoolArray:
+    """Which coordinates have the drift of a velocity that is not observed, ``(d,)``."""
+    return np.arange(data.dimension) < data.dimension // 2
+
+
+def known_fields(basis: Basis, model: WorkingModel) -> FloatArray:
+    """Coefficients ``(d + E, K)`` of the fields of positions, in units of the noise; else NaN."""
+    assert model.positions is not None
+    d, positions = len(model.units), model.positions
+    known = np.full((d + len(model.entries), len(basis)), np.nan)
+    for p in np.flatnonzero(positions).tolist():
+        known[p] = 0.0
+        known[p, basis.terms.index(basis.names[p + d // 2])] = 1 / model.units[p]
+    for e, (p, q) in enumerate(tensor.pairs(d)):
+        if positions[p] or positions[q]:
+            known[d + e] = 0.0
+    return known
+
+
+def first_force(
+    start: WorkingModel, selection: TermSelection, run: Runner
+) -> tuple[Sums, WorkingModel, TermSelection]:
+    """Begin with differences of positions for velocities, and noise of the same size everywhere."""
+    positions = is_position(run.data)
+    model = replace(start, positions=positions, noiseless_level=np.where(positions, 1.0, 0.0))
+    selection = replace(selection, known=known_fields(selection.basis, model))
+    sums = run(NormalPass(model))
+    drift = selection.drift(
+        NormalEquations.of(sums, model.basis.from_physical), np.zeros_like(model.drift)
+    )
+    return sums, with_drift(model, selection.drift_field(drift)), selection
+
+
+def with_first_noise(
+    model: WorkingModel, data: Dataset, quantum: FloatArray, *, noisy: bool
+) -> WorkingModel:
+    """Give the velocities a constant tensor, and the positions the noise that they may have."""
+    assert isinstance(data, Trajectories)
+    assert model.positions is not None
+    d = len(model.units)
+    rounding = np.where(model.positions, (quantum / model.units) ** 2 / 12, 0.0)
+    most = np.where(model.positions, data.position_noise / model.units**2, 0.0)
+    noise = np.maximum(FIRST_NOISE * most if noisy else 0.0, rounding)
+    theta = model.basis.values(model.place.probe)
+    constant = np.linalg.lstsq(theta, np.ones(len(theta)))[0]
+    entries = np.zeros_like(model.entries)
+    for p in np.flatnonzero(~model.positions).tolist():
+        entries[tensor.entry_number(p, p)] = constant
+    return replace(
+        model,
+        entries=entries,
+        rounding=rounding,
+        observation_noise=tensor.entries_of(np.diag(noise)[None])[0],
+        noisy=np.array([noisy and model.positions[p] for p, _ in tensor.pairs(d)]),
+    )
+
+
+def follow_positions(
+    model: WorkingModel, selection: TermSelection, run: Runner, *, forced: bool
+) -> Filtered:
+    """Filter until nothing changes; take positions for exact if no noise stands out.
+
+    Raises
+    ------
+    DataError
+        If the filter has nothing to say.
+    """
+    last = follow_all(model, selection, run, forced=forced)
+    if last is None:
+        raise DataError(
+            "no second-order equation fits these positions: the filter along them runs away. Fit "
+            "with order=1, or a smaller library."
+        )
+    return last

@@ -1,0 +1,81 @@
+"""Samples of which some values were not measured: where to begin, and whether there is noise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from wgsindy.data.dataset import Dataset
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import NotEnoughDataError
+from wgsindy.estimate.filtering.noise_detection import NOISE_ERRORS
+from wgsindy.estimate.filtering.noisy_samples import Filtered, follow_noise
+from wgsindy.estimate.likelihood.reweighting import Runner
+from wgsindy.estimate.likelihood.term_selection import TermSelection
+from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.model import tensor
+
+LEAST_WHOLE = 0.2  # share of samples with all values that is enough to begin with
+# Share of samples without all values beyond which the others are so far apart that they may not
+# show noise that there is.
+MANY_MISSING = 0.3
+LEAST_TOGETHER = 0.01  # share of samples that have both of two coordinates
+SMALL_NOISE = 0.02  # share of the variance of increments
+
+
+def whole_samples(data: Dataset) -> Trajectories:
+    """Return the samples that have all values, or, if they are few, all with their stand-ins."""
+    assert isinstance(data, Trajectories)
+    try:
+        found = data.complete()
+    except NotEnoughDataError:
+        return data.marked(None, 1)
+    enough = found.n_increments >= LEAST_WHOLE * data.n_increments
+    return found if enough else data.marked(None, 1)
+
+
+def with_small_noise(model: WorkingModel, data: Dataset) -> WorkingModel:
+    """Let all coordinates have some noise to begin with.
+
+    Whether the noises of two are correlated, only samples tell that have both.
+    """
+    assert isinstance(data, Trajectories)
+    assert data.seen is not None
+    d, seen = len(model.units), data.seen.astype(np.float64)
+    together = seen.T @ seen / len(seen)
+    own = np.diag(np.maximum(SMALL_NOISE * data.mean_dt, model.rounding))
+    return replace(
+        model,
+        noisy=np.array([together[p, q] > LEAST_TOGETHER for p, q in tensor.pairs(d)]),
+        noiseless_level=np.zeros(d),
+        observation_noise=tensor.entries_of(own[None])[0],
+    )
+
+
+def follow_all(
+    model: WorkingModel, selection: TermSelection, run: Runner, *, forced: bool
+) -> Filtered | None:
+    """Filter until nothing changes; take values for exact if no noise stands out.
+
+    With ``forced`` noise, or none, that is not asked. Nothing if the filter has nothing to say.
+    """
+    last = follow_noise(model, selection, run)
+    if last is None or forced or not model.noisy.any() or _stands_out(last):
+        return last
+    exact = replace(
+        last.model,
+        noisy=np.zeros_like(model.noisy),
+        observation_noise=tensor.entries_of(np.diag(model.rounding)[None])[0],
+    )
+    return follow_noise(exact, selection, run, last.found) or last
+
+
+def _stands_out(last: Filtered) -> bool:
+    """Whether the noise of any coordinate is more than chance makes of none."""
+    d = len(last.model.units)
+    own = [tensor.entry_number(p, p) for p in range(d)]
+    entries = np.array([found.best for found in last.found[d:]])
+    errors = last.sums.noise_errors(last.model, entries)
+    beyond = last.model.observation_noise[own] - last.model.rounding
+    return bool((beyond > NOISE_ERRORS * errors).any())

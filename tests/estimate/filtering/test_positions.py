@@ -1,0 +1,99 @@
+"""Force and noise from positions alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wgsindy.data.arrays import FloatArray
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import DataError, RecipeError
+from wgsindy.estimate.fit import fit_dataset
+from wgsindy.estimate.result import Fit
+
+DT, TENSOR = 0.1, 0.4
+
+
+def oscillator(
+    seed: int, noise: float = 0.0, trajectories: int = 8, steps: int = 600
+) -> FloatArray:
+    """Positions and velocities of dv = (-2 x - v / 2) dt + noise, ``(R, n + 1, 2)``."""
+    rng = np.random.default_rng(seed)
+    h, out = DT / 20, []
+    x, v = rng.normal(0, 0.4, trajectories), rng.normal(0, 0.6, trajectories)
+    for _ in range(steps + 1):
+        out.append(np.stack([x, v], axis=1))
+        for _ in range(20):
+            v = v + h * (-2 * x - 0.5 * v) + np.sqrt(TENSOR * h) * rng.standard_normal(len(x))
+            x = x + h * v
+    states = np.stack(out, axis=1)
+    return states + noise * rng.standard_normal(states.shape)
+
+
+def positions(seed: int, noise: float = 0.0, **more: int) -> Trajectories:
+    return Trajectories(list(oscillator(seed, noise, **more)[:, :, :1]), DT, names=["x"])
+
+
+def far_off(fit: Fit) -> float:
+    """Largest distance of a coefficient from the true one, in standard errors."""
+    truth = {("b2", "x"): -2.0, ("b2", "v_x"): -0.5, ("a22", "1"): TENSOR}
+    found = {(one.target, one.term): one for one in fit.generator.coefficients}
+    assert {key for key in found if key[0] != "b1"} == set(truth)
+    return max(abs(found[key].value - true) / found[key].std_error for key, true in truth.items())
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.03])
+def test_positions_give_friction_force_and_noise(noise: float) -> None:
+    # Three coefficients within four standard errors: false once in 5000 runs.
+    fit = fit_dataset(positions(1, noise), "poly2", order=2)
+    assert far_off(fit) < 4
+    assert fit.generator.names == ("x", "v_x")
+    np.testing.assert_allclose(fit.generator.drift([[0.3, 0.7]])[0, 0], 0.7, rtol=1e-12)
+    assert fit.likelihood is not None
+    sensor, error = fit.likelihood.observation_noise[0], fit.likelihood.noise_error[0]
+    if noise:
+        assert abs(sensor - noise**2) < 4 * error
+    else:
+        assert sensor < 1e-5
+    # Negative control: as states, they have no equation of these terms.
+    plain = fit_dataset(positions(1, noise), "poly2")
+    assert plain.generator.names == ("x",)
+
+
+def test_values_may_be_missing_and_steps_uneven() -> None:
+    states = oscillator(2)[:, :, 0]
+    rng = np.random.default_rng(0)
+    kept = [np.sort(rng.choice(np.arange(1, 600), 450, replace=False)) for _ in states]
+    paths = [path[rows] for path, rows in zip(states, kept, strict=True)]
+    times = [rows * DT for rows in kept]
+    data = Trajectories(paths, times=times, names=["x"])
+    assert far_off(fit_dataset(data, "poly2", order=2)) < 4
+
+
+def test_in_a_plane_there_are_two_forces() -> None:
+    one, other = oscillator(3)[:, :, 0], oscillator(4)[:, :, 0]
+    data = Trajectories(list(np.stack([one, other], axis=2)), DT)
+    fit = fit_dataset(data, "poly1", order=2)
+    assert fit.generator.names == ("x", "y", "v_x", "v_y")
+    found = {(c.target, c.term): c for c in fit.generator.coefficients}
+    for field, own in (("b3", "x"), ("b4", "y")):
+        for term, true in ((own, -2.0), (f"v_{own}", -0.5)):
+            one_found = found[field, term]
+            assert abs(one_found.value - true) < 4 * one_found.std_error
+    jacobian = fit.generator.drift([[0, 0, 1.0, 2.0]])[0]
+    np.testing.assert_allclose(jacobian[:2], [1, 2], rtol=1e-12)
+
+
+def test_a_library_without_velocities_gets_them() -> None:
+    fit = fit_dataset(positions(5), ["1", "x", "x**3"], order=2)
+    assert fit.generator.equations()[0] == "b1 = v_x"
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(RecipeError, match="order must be 1, 2 or 'auto', got 3"):
+        fit_dataset(positions(1), "poly1", order=3)  # type: ignore[arg-type]
+    with pytest.raises(RecipeError, match=r"order=2 needs a filter.*'paper' has not"):
+        fit_dataset(positions(1), "poly1", "paper", order=2)
+    many = Trajectories(np.random.default_rng(0).normal(size=(200, 4)).cumsum(axis=0), DT)
+    with pytest.raises(DataError, match="of which there may be 3; these data have 4"):
+        fit_dataset(many, "poly1", order=2)

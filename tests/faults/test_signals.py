@@ -1,0 +1,60 @@
+"""Ctrl-C and SIGTERM at any moment of the command: one line at most, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wgsindy.model.generator import Generator
+
+# As the script of the command does it; before, Python itself may say that it was interrupted.
+RUN = (
+    "import sys\n"
+    "from wgsindy.__main__ import main\n"
+    "sys.argv[0] = 'wgsindy'\n"
+    "sys.stdout.write('up')\n"
+    "sys.stdout.flush()\n"
+    "main()\n"
+)
+
+
+def _interruptible() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's child may ignore it
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+@pytest.mark.parametrize("wait", [0.1, 0.2, 0.4, 0.8, 1.6])
+def test_a_fit_ends_at_once_and_leaves_nothing(
+    which: signal.Signals, wait: float, tmp_path: Path
+) -> None:
+    walk = np.cumsum(np.random.default_rng(0).normal(0.0, 0.1, (20_000, 3)), axis=0)
+    np.savetxt(tmp_path / "walk.csv", walk, delimiter=",", header="x,y,z", comments="")
+    arguments = ["fit", str(tmp_path / "walk.csv"), "--dt", "0.1", "--out", str(tmp_path / "out")]
+    run = subprocess.Popen(
+        [sys.executable, "-c", RUN, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=_interruptible,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert run.stdout is not None
+    assert run.stdout.read(2) == b"up"
+    time.sleep(wait)
+    run.send_signal(which)
+    said = run.communicate(timeout=60)[1].decode()
+    assert run.returncode != 0
+    assert "Traceback" not in said
+    # What is ahead is said before a long fit; what ended it is the last line.
+    assert said == "" or said.splitlines()[-1] in ("wgsindy: interrupted.", "wgsindy: terminated.")
+    left = sorted(item.name for item in tmp_path.iterdir())
+    # A fast machine has saved the model by then, whole, and was drawing its report.
+    assert left == ["walk.csv"] or (
+        left == ["out", "walk.csv"] and Generator.load(tmp_path / "out" / "model.json").names
+    )

@@ -1,0 +1,153 @@
+"""Mutation testing of the numeric core: how many small errors do the tests notice?
+
+``python tests/mutation/mutate.py --sample 100`` copies the checkout, finds out which tests run
+which line, and then makes one error after the other in the copy and runs the tests of its line.
+A mutant is killed if one of them fails, or does not come to an end. Prints the share, by package,
+and every survivor; reasons that are known are in survivors.toml.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+from mutants import Mutant, count, mutant
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("data", "passes", "terms", "model", "estimate", "diagnostics")
+TESTED = (*ROOMS, "estimator", "readouts", "properties")
+PATIENCE = 120  # seconds that the tests of a line may take
+FIRST, MOST = 30, 300  # tests that are run at first, and at most
+KNOWN = Path(__file__).with_name("survivors.toml")
+
+
+def copied(target: Path) -> Path:
+    """Copy what git knows of the checkout: mutants never touch the checkout itself."""
+    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
+                           capture_output=True, text=True).stdout.split("\n")  # fmt: skip
+    for name in filter(None, names):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, target / name)
+    return target
+
+
+def environment(tree: Path) -> dict[str, str]:
+    paths = f"{tree / 'src'}{os.pathsep}{tree / 'evidence' / 'src'}"
+    return {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1",
+            "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # fmt: skip
+
+
+def contexts(tree: Path, database: Path) -> None:
+    """Run the tests once and store which lines each of them passes."""
+    folders = [f"tests/{room}" for room in TESTED if (tree / "tests" / room).is_dir()]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not long",
+               "--cov=wgsindy", "--cov-branch", "--cov-context=test", "--cov-report="]  # fmt: skip
+    env = {**environment(tree), "COVERAGE_FILE": str(database)}
+    subprocess.run([*command, *folders], cwd=tree, env=env, check=True)
+
+
+class Lines:
+    """Which tests run which line, from coverage's database."""
+
+    def __init__(self, database: Path) -> None:
+        from coverage.numbits import numbits_to_nums
+
+        self.numbers = numbits_to_nums
+        self.rows = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+        self.arcs = bool(self.rows.execute("select count(*) from arc").fetchone()[0])
+
+    def tests(self, module: str, line: int) -> list[str]:
+        """Return the tests of a line; those of the module's own package first."""
+        at = "f.path like ? and (a.tono = ? or a.fromno = ?)"
+        query = f"select distinct c.context from arc a join file f on f.id = a.file_id join context c on c.id = a.context_id where {at}"  # noqa: E501
+        found = self.rows.execute(query, (f"%/src/wgsindy/{module}", line, line)).fetchall()
+        names = sorted({name.split("|")[0] for (name,) in found if name})
+        room, own = module.split("/")[0], Path(module).stem
+        return sorted(names, key=lambda name: (own not in name, f"tests/{room}/" not in name))
+
+
+def killed(tree: Path, tests: list[str]) -> bool:
+    """Run tests in groups until one fails; whether one does."""
+    env = environment(tree)
+    for group in (tests[:FIRST], tests[FIRST:MOST]):
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *group]
+        if not group:
+            continue
+        try:
+            run = subprocess.run(command, cwd=tree, env=env, capture_output=True, timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            return True
+        if run.returncode != 0:
+            return True
+    return False
+
+
+def sampled(size: int, seed: int) -> list[tuple[str, Mutant]]:
+    """Draw mutants evenly from all of the core."""
+    texts = {}
+    for room in ROOMS:
+        for path in sorted((ROOT / "src/wgsindy" / room).rglob("*.py")):
+            module = path.relative_to(ROOT / "src/wgsindy").as_posix()
+            if not any(part in module for part in ("display/", "plots/", "export/", "notebook")):
+                texts[module] = path.read_text(encoding="utf-8")
+    found = [(module, k) for module, text in texts.items() for k in range(count(text))]
+    sys.stderr.write(f"{len(found)} mutants in all, {size} of them drawn\n")
+    drawn = random.Random(seed).sample(found, min(size, len(found)))
+    return [(module, mutant(texts[module], k)) for module, k in drawn]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sample", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1000)
+    parser.add_argument("--contexts", type=Path, help="coverage's database, to be made if missing")
+    parser.add_argument("--out", type=Path, help="JSON lines, one a mutant")
+    given = parser.parse_args()
+    reasons = tomllib.loads(KNOWN.read_text(encoding="utf-8")) if KNOWN.exists() else {}
+    drawn, tally, listed = sampled(given.sample, given.seed), Counter[tuple[str, bool]](), []
+    with tempfile.TemporaryDirectory() as folder:
+        tree = copied(Path(folder).resolve())
+        database = given.contexts or tree / "contexts.db"
+        if not database.exists():
+            contexts(tree, database)
+        lines = Lines(database)
+        for module, one in drawn:
+            path = tree / "src/wgsindy" / module
+            before = path.read_text(encoding="utf-8")
+            path.write_text(one.source, encoding="utf-8")
+            dead = killed(tree, lines.tests(module, one.line))
+            path.write_text(before, encoding="utf-8")
+            tally[module.split("/")[0], dead] += 1
+            entry = {"module": module, "line": one.line, "before": one.before, "after": one.after,
+                     "killed": dead}  # fmt: skip
+            listed.append(entry)
+            sys.stderr.write(
+                "." if dead else f"\n{module}:{one.line}: {one.before} -> {one.after}\n"
+            )
+            if given.out:
+                given.out.write_text("".join(json.dumps(entry) + "\n" for entry in listed))
+    for room in ROOMS:
+        noticed, alive = tally[room, True], tally[room, False]
+        if noticed + alive:
+            print(f"{room}: {noticed} of {noticed + alive} killed")
+    noticed = sum(bool(entry["killed"]) for entry in listed)
+    print(f"all: {noticed} of {len(listed)} killed, {noticed / len(listed):.0%}")
+    for entry in listed:
+        if not entry["killed"]:
+            key = f"{entry['module']}: {entry['before']} -> {entry['after']}"
+            print(f"survived: {key}\n    {reasons.get(key, 'no reason is known')}")
+
+
+if __name__ == "__main__":
+    main()
