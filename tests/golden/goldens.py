@@ -146,6 +146,9 @@ def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         for key, inner in value.items():
             yield from _flat(inner, f"{prefix}/{key}" if prefix else key)
         return
+    if isinstance(value, list | tuple) and any(isinstance(inner, dict) for inner in value):
+        yield from _flat({str(place): inner for place, inner in enumerate(value)}, prefix)
+        return
     if isinstance(value, bool | str) or value is None:
         yield prefix, json.dumps(value)
         return
