@@ -10,9 +10,9 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.dataset import Dataset
 from wgsindy.errors import WgsindyError
-from wgsindy.estimate.fit import better_order, fit_likelihood
+from wgsindy.estimate.fit import fit_likelihood, pilot_orders
 from wgsindy.estimate.held_out import log_likelihood
-from wgsindy.estimate.orders import OrderEvidence
+from wgsindy.estimate.orders import OrderEvidence, can_be_positions
 from wgsindy.estimate.result import Fit
 from wgsindy.model.linear_form import field_names
 from wgsindy.passes.segments import segments_of
@@ -84,8 +84,10 @@ def second_order_evidence(fit: Fit) -> OrderEvidence | None:
         return fit.orders
     if not isinstance(fit.recipe, LikelihoodRecipe) or fit.recipe.transition == "chain":
         return None
+    if not can_be_positions(fit.data):
+        return None
     try:
-        return better_order(fit, fit.library).orders
+        return pilot_orders(fit)
     except (WgsindyError, np.linalg.LinAlgError):
         return None
 

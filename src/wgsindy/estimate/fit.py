@@ -24,6 +24,7 @@ from wgsindy.errors import DataError, RecipeError, RoundedSamplesWarning, Wgsind
 from wgsindy.estimate.likelihood.stages import recover_by_likelihood
 from wgsindy.estimate.orders import (
     Order,
+    OrderEvidence,
     as_positions,
     can_be_positions,
     checked_order,
@@ -41,7 +42,7 @@ from wgsindy.estimate.result import (
     check_terms,
     described,
 )
-from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
+from wgsindy.estimate.rival_libraries import LEAST_SHARE, Comparison, RivalLibrary
 from wgsindy.estimate.states import with_states
 from wgsindy.model.generator import INPUTS, Generator
 from wgsindy.model.tensor import TensorField, entries_of
@@ -59,7 +60,6 @@ from wgsindy.terms.library import Library, library
 
 START = "poly2"
 MOST_ROUNDS = 6
-LEAST_SHARE = 100  # increments for each term, below which a larger library is not tried
 WIDEST_GRID = 1.5  # deviations of a step; at 2 the tensor is off by a percent, at 3 by six
 FEW_MISSING = 0.01  # share of samples that lack a value, up to which these are left out
 AUTO = "auto"
@@ -106,9 +106,9 @@ def fit_dataset(
     warn_of_samples(summary, data.names, dropped=True)
     with _failures_as_sentences(data, summary):
         if order == 2:
-            return fit_positions(data, summary, candidates, recipe, engine=engine)
+            return _with_states(fit_positions(data, summary, candidates, recipe, engine=engine))
         first = _fit_screened(data, summary, candidates, recipe, engine)
-        return first if order == 1 else better_order(first, candidates)
+        return _with_states(first if order == 1 else better_order(first, candidates))
 
 
 @contextmanager
@@ -140,19 +140,27 @@ def better_order(first: Fit, candidates: Candidates = AUTO) -> Fit:
 
     Straight lines decide at some stretches of the data, if they do so clearly.
     """
-    assert isinstance(first.recipe, LikelihoodRecipe)
     if not can_be_positions(first.data):
         return first
-    few = segments_of(first.data, PILOTS, PILOT, engine=first.engine)
-    summary = data_summary(few, standardise=True)
-    line = fit_likelihood(few, library(LINES), first.recipe, summary, name=LINES)
-    found = order_evidence(line, _second(line, LINES))
+    found = pilot_orders(first)
     if found.log_evidence < -CLEAR:
         return replace(first, orders=found)
     second = _second(first, candidates)
     found = order_evidence(first, second)
     better = second if second is not None and found.preferred == 2 else first
     return replace(better, orders=found)
+
+
+def pilot_orders(fit: Fit) -> OrderEvidence:
+    """First against second order of straight lines, at some stretches of the data.
+
+    However large the data are, this takes a second or two.
+    """
+    assert isinstance(fit.recipe, LikelihoodRecipe)
+    few = segments_of(fit.data, PILOTS, PILOT, engine=fit.engine)
+    summary = data_summary(few, standardise=True)
+    line = fit_likelihood(few, library(LINES), fit.recipe, summary, name=LINES)
+    return order_evidence(line, _second(line, LINES))
 
 
 def _second(first: Fit, candidates: Candidates) -> Fit | None:
@@ -192,7 +200,7 @@ def _fit_screened(
     if fit is None or fit.recipe != recipe:  # else growing the library has made it
         fit = fit_likelihood(data, terms, recipe, summary, name=name, engine=engine)
     check_error_bars(fit)
-    return _with_states(fit)
+    return fit
 
 
 def _with_states(fit: Fit) -> Fit:
@@ -386,11 +394,14 @@ def grow_library(
             # The last that could be fitted, whose verdict says what the data would prefer; if there
             # is none, whoever fits with this library gets the sentence.
             return last or grown
-        rivals = rival_libraries(fit)
+        comparison = Comparison.of(fit)
+        assert comparison is not None
+        rivals = comparison.ranked()
         preferred = [r for r in rivals if r.is_preferred and _is_affordable(r.library, data)]
-        last = grown._replace(fit=_beside(fit, rivals))
+        fit = _beside(fit, rivals)
         if not preferred:
-            return last
+            return grown._replace(fit=_of_open_form(fit, comparison))
+        last = grown._replace(fit=fit)
         grown = _larger(grown, preferred[0], data.names)
     return grown
 
@@ -401,6 +412,15 @@ def _beside(fit: Fit, rivals: list[RivalLibrary]) -> Fit:
     found.sort(key=lambda one: -one.log_evidence)
     generator = replace(fit.generator, alternatives=tuple(found))
     return replace(fit, rivals=tuple(rivals), generator=generator)
+
+
+def _of_open_form(fit: Fit, comparison: Comparison) -> Fit:
+    """Widen the bands of the drift: that it is a formula of this library, nobody said."""
+    sure = fit.generator.uncertainty
+    assert sure is not None
+    factors = comparison.form_factors()
+    wide = replace(sure, drift_spread=frozen(sure.drift_spread * factors[:, None, None] ** 2))
+    return replace(fit, generator=replace(fit.generator, uncertainty=wide))
 
 
 def _is_affordable(candidates: Library, data: Dataset) -> bool:

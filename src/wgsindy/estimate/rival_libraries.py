@@ -18,6 +18,7 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import DataError, LibraryError
 from wgsindy.estimate.filtering.noisy_samples import filtered
+from wgsindy.estimate.likelihood.error_bars import OpenSupports
 from wgsindy.estimate.likelihood.evidence import Problem, search
 from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, NormalPass
 from wgsindy.estimate.likelihood.reweighting import Runner, chunk_size
@@ -38,6 +39,12 @@ from wgsindy.terms.monomials import Monomials
 # right, chance prefers a rival by so much once in exp(4) = 55 times.
 PREFERRED = 4.0
 DEGREE = "every term up to degree"
+# Degrees beyond that of a library that was grown, which its bands leave open, and the share of the
+# cost of a term that these have there. Nobody said that the truth is such a polynomial. Chosen on
+# seeds 100 to 102 of drifts that are none (exponentials, saturation, a pole, a bond), so that 95 %
+# bands hold nine tenths of them.
+FURTHER, FORM_SHARE = 2, 0.25
+LEAST_SHARE = 100  # increments for each term, below which a larger library is not tried
 MOST_TERMS = 60  # of a library to compare with; beyond, the search takes longer than the fit
 
 
@@ -77,14 +84,8 @@ def rival_libraries(fit: Fit) -> list[RivalLibrary]:
     """
     if fit.rivals is not None:
         return list(fit.rivals)
-    if fit.likelihood is None or not isinstance(fit.recipe, LikelihoodRecipe):
-        return []
-    comparison = Comparison(fit, fit.likelihood, fit.recipe)
-    found = [rival for rival in comparison.rivals() if rival is not None]
-    return sorted(
-        found,
-        key=lambda one: (not one.is_preferred, -one.log_evidence - PREFERRED * one.polynomial),
-    )
+    comparison = Comparison.of(fit)
+    return [] if comparison is None else comparison.ranked()
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,24 @@ class Comparison:
     estimate: LikelihoodEstimate
     recipe: LikelihoodRecipe
 
+    @classmethod
+    def of(cls, fit: Fit) -> Comparison | None:
+        """Compare a fit; nothing if it has no likelihood."""
+        if fit.likelihood is None or not isinstance(fit.recipe, LikelihoodRecipe):
+            return None
+        return cls(fit, fit.likelihood, fit.recipe)
+
     @property
     def basis(self) -> Basis:
         return self.fit.generator.basis
+
+    def ranked(self) -> list[RivalLibrary]:
+        """Every larger library that exists at all states, the most preferred first."""
+        found = [rival for rival in self.rivals() if rival is not None]
+        return sorted(
+            found,
+            key=lambda one: (not one.is_preferred, -one.log_evidence - PREFERRED * one.polynomial),
+        )
 
     def rivals(self) -> Iterator[RivalLibrary | None]:
         """Yield what each larger library is worth; nothing if it does not exist at some state."""
@@ -110,6 +126,48 @@ class Comparison:
             else:
                 polynomial = name.startswith(DEGREE)
                 yield RivalLibrary(name, larger, log_evidence, chosen, worth, polynomial)
+
+    def form_factors(self) -> FloatArray:
+        """Factors ``(d,)``, at least one, of drift bands that leave the form of the drift open.
+
+        Terms of further degrees take part. The ratio is one of mean variances at the samples, in
+        units of the noise.
+        """
+        sure, model = self.fit.generator.uncertainty, self.estimate.model
+        factors = np.ones(len(model.units))
+        terms = self._further
+        whole = self._run.data is self.fit.data
+        if sure is None or not terms or not whole or model.noiseless_level.any():
+            return factors
+        larger = self._bound(library([*self.basis.terms, *terms]))
+        points = self.fit.summary.probe
+        theta, own = larger.values(points), self.basis.values(points)
+        noise = tensor.fluctuation(self.fit.generator.diffusion(points))
+        place = [larger.terms.index(term) for term in self.basis.terms]
+        costs = self._costs(larger)
+        work, equations = self._system(larger)
+        for p, unit in enumerate(model.units):
+            problem = equations.component(self._model_in(work, larger).drift, p)
+            centre = np.zeros(len(larger))
+            centre[place] = self.fit.generator.drift_coefficients[p] / unit
+            left = OpenSupports.of(problem, search(problem, costs), FORM_SHARE)
+            wide = np.einsum("nk,kl,nl->n", theta, left.spread(centre) * unit**2, theta)
+            given = np.einsum("nk,kl,nl->n", own, sure.drift_spread[p], own)
+            there = noise[:, p] > 0
+            total = [(one / noise[:, p])[there].sum() for one in (wide, given)]
+            factors[p] = np.sqrt(max(total[0] / total[1], 1.0))
+        return factors
+
+    @cached_property
+    def _further(self) -> list[str]:
+        """Terms of further degrees, as many as can be afforded."""
+        names, degree = self.basis.names, int(self.basis.degrees.max(initial=0))
+        most = min(MOST_TERMS, self.fit.data.n_increments // LEAST_SHARE)
+        for more in range(FURTHER, 0, -1):
+            new = [t for t in _polynomial(degree + more, names) if t not in self.basis.terms]
+            if new and len(self.basis) + len(new) <= most:
+                return new
+        return []
 
     def _bound(self, larger: Library) -> Basis:
         return larger.bind(self.basis.names).about(self.basis.origin)
@@ -136,15 +194,8 @@ class Comparison:
         self, larger: Basis
     ) -> tuple[float, dict[str, tuple[str, ...]], dict[str, float]]:
         """Log-evidence in favour of ``larger``, its formulas where they are new, their worth."""
-        work = self._work(larger)
-        model = self._model_in(work, larger)
-        joint = self._joint
-        known = joint is not None and set(larger.terms) <= set(joint.terms)
-        equations = joint.of(larger) if joint is not None and known else self._equations(larger)
-        equations = replace(equations, change=work.from_physical)
-        costs = TermSelection(
-            larger, Extrapolation(larger, self.fit.summary), self.recipe, None
-        ).costs
+        work, equations = self._system(larger)
+        model, costs = self._model_in(work, larger), self._costs(larger)
         own, closed = np.isin(larger.terms, self.basis.terms), larger.is_closed
         log_evidence, chosen, worths = 0.0, {}, {}
         for name, problem in self._problems(equations, model):
@@ -165,6 +216,17 @@ class Comparison:
                 worths[name] = worth
         return log_evidence, chosen, worths
 
+    def _system(self, larger: Basis) -> tuple[Basis, NormalEquations]:
+        """Return the terms in which sums are made, and the sums."""
+        work, joint = self._work(larger), self._joint
+        known = joint is not None and set(larger.terms) <= set(joint.terms)
+        equations = joint.of(larger) if joint is not None and known else self._equations(larger)
+        return work, replace(equations, change=work.from_physical)
+
+    def _costs(self, larger: Basis) -> FloatArray:
+        beyond = Extrapolation(larger, self.fit.summary)
+        return TermSelection(larger, beyond, self.recipe, None).costs
+
     @cached_property
     def _joint(self) -> _Joint | None:
         """Sums for the terms of all candidates, from one pass: those of each are a part of them.
@@ -173,7 +235,8 @@ class Comparison:
         does not exist at some state: then each has a pass of its own.
         """
         names = self.basis.names
-        libraries = [library([*self.basis.terms, *terms]) for _, terms in self._candidates()]
+        candidates = [*(terms for _, terms in self._candidates()), self._further]
+        libraries = [library([*self.basis.terms, *terms]) for terms in candidates]
         if not all(one.bind(names).monomials.is_closed for one in libraries):
             return None
         union = library([term for one in libraries for term in one.bind(names).terms])
@@ -186,12 +249,17 @@ class Comparison:
         """Return the terms in which sums are accurate: monomials about the middle of the data."""
         return _HalfFramed.of(larger, self.fit.summary) if larger.monomials.is_closed else larger
 
+    @cached_property
+    def _run(self) -> Runner:
+        """Over all samples; a pilot will do for the filter, which is slow in a large library."""
+        run = Runner(self.fit.data, self.fit.engine, 0)
+        return run.on_pilot() if self.estimate.model.observation_noise.any() else run
+
     def _equations(self, larger: Basis) -> NormalEquations:
         model = self._model_in(self._work(larger), larger)
-        size = chunk_size(len(larger.names), len(larger))
-        run = Runner(self.fit.data, self.fit.engine, size)
-        if model.observation_noise.any():  # the filter of a large library is slow: a pilot will do
-            return filtered(model, run.on_pilot()).equations(model)
+        run = replace(self._run, chunk_size=chunk_size(len(larger.names), len(larger)))
+        if model.observation_noise.any():
+            return filtered(model, run).equations(model)
         return NormalEquations.of(run(NormalPass(model)), model.basis.from_physical)
 
     def _model_in(self, work: Basis, larger: Basis) -> WorkingModel:

@@ -213,10 +213,7 @@ class ErrorBars:
         spread = []
         for p, posterior in enumerate(self.drift):
             left = self._left_open[p]
-            apart = left.coefficients - posterior.mean
-            total = given[p, :, p] - left.covariances[0]
-            total += np.einsum("m,mkl->kl", left.weights, left.covariances)
-            total += np.einsum("m,mk,ml->kl", left.weights, apart, apart)
+            total = given[p, :, p] - left.covariances[0] + left.spread(posterior.mean)
             spread.append(total * self.units[p] ** 2)
         return np.array(spread)
 
@@ -250,8 +247,9 @@ class OpenSupports(NamedTuple):
     covariances: FloatArray  # (M, K, K) given each
 
     @classmethod
-    def of(cls, problem: Problem, posterior: Posterior) -> OpenSupports:
-        weights = posterior.weights_at(OPEN_SHARE)
+    def of(cls, problem: Problem, posterior: Posterior, share: float = OPEN_SHARE) -> OpenSupports:
+        """Take those that matter if each term cost a ``share`` of what it does."""
+        weights = posterior.weights_at(share)
         counted = weights >= LEAST_WEIGHT * weights.max()
         counted[0] = True
         supports = posterior.supports[counted]
@@ -261,6 +259,12 @@ class OpenSupports(NamedTuple):
             posterior.coefficients[counted],
             problem.covariances(supports),
         )
+
+    def spread(self, centre: FloatArray) -> FloatArray:
+        """Mean squares ``(K, K)`` of the coefficients about ``centre (K,)``, their errors too."""
+        apart = self.coefficients - centre
+        within = np.einsum("m,mkl->kl", self.weights, self.covariances)
+        return np.asarray(within + np.einsum("m,mk,ml->kl", self.weights, apart, apart))
 
     def widening(self, given: FloatArray) -> FloatArray:
         """Factors ``(K,)``, at least one, for standard errors if the other terms are left open.
