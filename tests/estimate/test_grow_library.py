@@ -11,11 +11,12 @@ from processes import DT, linear
 
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.errors import NotEnoughDataError, WgsindyWarning
-from wgsindy.estimate.fit import LEAST_SHARE, MOST_ROUNDS, grow_library
-from wgsindy.estimate.result import Fit
-from wgsindy.estimate.rival_libraries import PREFERRED, RivalLibrary
+from wgsindy.estimate.fit import MOST_ROUNDS, grow_library
+from wgsindy.estimate.rival_libraries import LEAST_SHARE, PREFERRED, Comparison, RivalLibrary
 from wgsindy.passes.engine import Threads
 from wgsindy.terms.library import library
+
+RANKED = "wgsindy.estimate.rival_libraries.Comparison.ranked"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,8 @@ def test_little_data_keep_the_smallest_library(recipe: str) -> None:
 def always(name: str, *terms: str) -> Any:
     """A rival that is always preferred."""
 
-    def alternatives(fit: Fit) -> list[RivalLibrary]:
+    def alternatives(comparison: Comparison) -> list[RivalLibrary]:
+        fit = comparison.fit
         grown = [
             *fit.generator.basis.terms,
             *(term.replace("N", str(len(fit.generator.basis))) for term in terms),
@@ -121,7 +123,7 @@ def always(name: str, *terms: str) -> Any:
 
 
 def test_growth_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wgsindy.estimate.fit.rival_libraries", always("odd", "sin(N*x)"))
+    monkeypatch.setattr(RANKED, always("odd", "sin(N*x)"))
     data = linear(0, 1, steps=2000)
     chosen = grow_library(data)
     assert chosen.name == "poly2" + " + odd" * MOST_ROUNDS
@@ -129,17 +131,17 @@ def test_growth_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_growth_goes_on_as_long_as_the_data_ask_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    def alternatives(fit: Fit) -> list[RivalLibrary]:
-        degree = int(fit.generator.basis.degrees.max())
+    def alternatives(comparison: Comparison) -> list[RivalLibrary]:
+        degree = int(comparison.fit.generator.basis.degrees.max())
         nats = 9.0 if degree < 5 else 0.0
         return [RivalLibrary("a degree", library(f"poly{degree + 1}"), nats, {}, {}, True)]
 
-    monkeypatch.setattr("wgsindy.estimate.fit.rival_libraries", alternatives)
+    monkeypatch.setattr(RANKED, alternatives)
     assert grow_library(linear(0, 1, steps=2000)).name == "poly5"
 
 
 def test_a_library_must_be_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wgsindy.estimate.fit.rival_libraries", always("odd", "sin(x)"))
+    monkeypatch.setattr(RANKED, always("odd", "sin(x)"))
     monkeypatch.setattr("wgsindy.estimate.fit.MOST_ROUNDS", 1)
     terms = 4
     for increments, expected in (
@@ -151,10 +153,10 @@ def test_a_library_must_be_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_rival_that_is_not_preferred_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def alternatives(fit: Fit) -> list[RivalLibrary]:
+    def alternatives(comparison: Comparison) -> list[RivalLibrary]:
         return [RivalLibrary("odd", library("poly3"), 3.9, {}, {}, True)]
 
-    monkeypatch.setattr("wgsindy.estimate.fit.rival_libraries", alternatives)
+    monkeypatch.setattr(RANKED, alternatives)
     assert grow_library(linear(0)).name == "poly2"
 
 

@@ -295,13 +295,12 @@ def counted(data: Trajectories) -> tuple[Stream, Callable[[], int]]:
     return stream(blocks, names=data.names), since
 
 
-@pytest.mark.parametrize(("terms", "readings"), [("poly3", (1, 9, 4, 1)), ("auto", (1, 17, 3, 1))])
+@pytest.mark.parametrize(("terms", "readings"), [("poly3", (1, 9, 3, 1)), ("auto", (1, 17, 2, 1))])
 def test_data_are_not_read_more_often_than_needed(terms: str, readings: tuple[int, ...]) -> None:
     # One to count and check. A fit: the first state, the survey, stalls and straight pieces, three
     # rounds of normal equations, observation noise before and after the last two, the scores;
     # "auto" surveys once, does the rest for poly2 and poly3, and compares each with larger
-    # libraries. Diagnostics: some states, residuals, some steps to tell a chain from a process,
-    # larger libraries. A report: one.
+    # libraries. Diagnostics: some states, residuals, larger libraries. A report: one.
     data, since = counted(oscillator(8))
     found = [since()]
     fitted = WGSINDy(terms, "sharp").fit(data)
@@ -317,12 +316,15 @@ def test_the_fit_of_the_choice_is_the_fit_of_the_library() -> None:
     chosen = WGSINDy("auto", "sharp").fit(data)
     named = WGSINDy(chosen.library_, "sharp").fit(data)
     first, second = (one.generator_.to_dict() for one in (chosen, named))
-    # The choice has looked at other libraries, and keeps their formulas among the alternatives.
+    # The choice has looked at other libraries, keeps their formulas among the alternatives, and
+    # leaves the form of the drift open in its bands.
     other = {"info": 0, "alternatives": 0}
+    wide, narrow = (one["uncertainty"].pop("drift_spread") for one in (first, second))
     assert {**first, **other} == {**second, **other}
+    assert np.trace(wide[1]) > np.trace(narrow[1])
     own = [one for one in chosen.generator_.alternatives if not one.library]
     assert own == list(named.generator_.alternatives)
-    assert repr(chosen.diagnostics_) == repr(named.diagnostics_)
+    assert chosen.diagnostics_.findings == named.diagnostics_.findings
     # Another recipe is not what the choice has fitted.
     assert WGSINDy("auto", "sharp-noise").fit(data).fit_.recipe.noise_correction
 

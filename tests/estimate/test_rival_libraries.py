@@ -363,3 +363,50 @@ def test_a_wrong_library_is_left_for_another() -> None:
         best = rival_libraries(fitted(Trajectories(list(x[:, :, None]), DT), "poly2").fit)[0]
         assert best.name == "every term up to degree 3"
         assert best.is_preferred
+
+
+# Bands that leave the form open.
+
+
+@cache
+def saturating(seed: int) -> Trajectories:
+    """A drift that no polynomial is: exp(-x) - 1, seen 320 relaxation times long."""
+    rng, substeps, dt = np.random.default_rng(seed), 10, 0.05
+    x, paths = np.zeros(8), np.empty((801, 8))
+    for n in range(-100, 801):
+        if n >= 0:
+            paths[n] = x
+        for _ in range(substeps):
+            shock = 0.8 * np.sqrt(dt / substeps) * rng.standard_normal(8)
+            x = x + np.expm1(-x) * dt / substeps + shock
+    return Trajectories([path[:, None] for path in paths.T], dt)
+
+
+def share_in_bands(estimator: WGSINDy, data: Trajectories) -> float:
+    points = data.states[::37]
+    bands, truth = estimator.generator_.bands(points), np.expm1(-points)
+    return float(np.mean((bands.drift_low <= truth) & (truth <= bands.drift_high)))
+
+
+def test_bands_of_a_grown_library_hold_a_drift_that_is_none_of_its_formulas() -> None:
+    seeds = range(20, 28)
+    shares = []
+    for seed in seeds:
+        grown = WGSINDy().fit(saturating(seed))
+        named = WGSINDy(grown.library_).fit(saturating(seed))  # the control: somebody said so
+        shares.append([share_in_bands(one, saturating(seed)) for one in (grown, named)])
+    open_form, given_form = np.mean(shares, axis=0)
+    assert open_form > 0.9
+    assert given_form < open_form - 0.05
+
+
+def test_a_form_that_is_right_costs_some_width_and_never_gains_any() -> None:
+    for terms in ("poly1", "poly2"):
+        factors = fitted(linear(3), terms).form_factors()
+        assert (factors >= 1).all()
+        assert (factors < 3).all()
+
+
+def test_without_room_for_further_terms_bands_stay_as_they_are() -> None:
+    few = Trajectories([linear(1)[0][:301]], DT)
+    np.testing.assert_array_equal(fitted(few, "poly1").form_factors(), 1.0)

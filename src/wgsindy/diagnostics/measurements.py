@@ -34,7 +34,7 @@ from wgsindy.passes.summary import DataSummary
 WORST_COVERED = 0.05  # share of the samples
 MOST_POINTS = 2000  # of the data at which fields are compared
 SIMULATED, SUBSTEPS = 4, 20  # steps from each of these points, and their own steps
-SHORTEST = 0.01  # |J| dt: below, a chain and a process are the same
+SHORTEST = 0.03  # |J| dt: below, nobody can tell a chain from a process
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
 
 # Steps on which the kind of step and its length are judged, in segments of so many.
-CHAIN_STEPS, MOST_STEPS, SEGMENT = 10_000, 25_000, 250
+CHAIN_STEPS, MOST_STEPS, SEGMENT = 5_000, 25_000, 250
 THINNED = (2, 4, 8)  # every so many samples
 FEWEST_LEFT = 500  # increments
 CHANGED = 3.5  # standard errors; chance reaches it once in 2,000 times a coefficient

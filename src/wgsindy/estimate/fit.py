@@ -197,8 +197,10 @@ def _fit_screened(
         terms = with_velocity_terms(terms, data.names)
     check_terms(data, len(terms.bind(data.names)))
     check_length(data)
+    grown = fit is not None
     if fit is None or fit.recipe != recipe:  # else growing the library has made it
         fit = fit_likelihood(data, terms, recipe, summary, name=name, engine=engine)
+        fit = _of_open_form(fit) if grown else fit
     check_error_bars(fit)
     return fit
 
@@ -394,7 +396,7 @@ def grow_library(
             # The last that could be fitted, whose verdict says what the data would prefer; if there
             # is none, whoever fits with this library gets the sentence.
             return last or grown
-        comparison = Comparison.of(fit)
+        comparison = Comparison.of(fit, open_form=True)
         assert comparison is not None
         rivals = comparison.ranked()
         preferred = [r for r in rivals if r.is_preferred and _is_affordable(r.library, data)]
@@ -414,10 +416,11 @@ def _beside(fit: Fit, rivals: list[RivalLibrary]) -> Fit:
     return replace(fit, rivals=tuple(rivals), generator=generator)
 
 
-def _of_open_form(fit: Fit, comparison: Comparison) -> Fit:
+def _of_open_form(fit: Fit, comparison: Comparison | None = None) -> Fit:
     """Widen the bands of the drift: that it is a formula of this library, nobody said."""
-    sure = fit.generator.uncertainty
+    sure, comparison = fit.generator.uncertainty, comparison or Comparison.of(fit, open_form=True)
     assert sure is not None
+    assert comparison is not None
     factors = comparison.form_factors()
     wide = replace(sure, drift_spread=frozen(sure.drift_spread * factors[:, None, None] ** 2))
     return replace(fit, generator=replace(fit.generator, uncertainty=wide))

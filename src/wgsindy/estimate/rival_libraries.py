@@ -95,13 +95,14 @@ class Comparison:
     fit: Fit
     estimate: LikelihoodEstimate
     recipe: LikelihoodRecipe
+    open_form: bool = False  # whether further degrees are to be asked about as well
 
     @classmethod
-    def of(cls, fit: Fit) -> Comparison | None:
+    def of(cls, fit: Fit, *, open_form: bool = False) -> Comparison | None:
         """Compare a fit; nothing if it has no likelihood."""
         if fit.likelihood is None or not isinstance(fit.recipe, LikelihoodRecipe):
             return None
-        return cls(fit, fit.likelihood, fit.recipe)
+        return cls(fit, fit.likelihood, fit.recipe, open_form)
 
     @property
     def basis(self) -> Basis:
@@ -235,7 +236,8 @@ class Comparison:
         does not exist at some state: then each has a pass of its own.
         """
         names = self.basis.names
-        candidates = [*(terms for _, terms in self._candidates()), self._further]
+        candidates = [terms for _, terms in self._candidates()]
+        candidates += [self._further] * self.open_form
         libraries = [library([*self.basis.terms, *terms]) for terms in candidates]
         if not all(one.bind(names).monomials.is_closed for one in libraries):
             return None
