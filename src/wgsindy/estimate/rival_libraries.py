@@ -155,8 +155,9 @@ class Comparison:
             wide = np.einsum("nk,kl,nl->n", theta, left.spread(centre) * unit**2, theta)
             given = np.einsum("nk,kl,nl->n", own, sure.drift_spread[p], own)
             there = noise[:, p] > 0
-            total = [(one / noise[:, p])[there].sum() for one in (wide, given)]
-            factors[p] = np.sqrt(max(total[0] / total[1], 1.0))
+            total = [np.sum(one[there] / noise[there, p]) for one in (wide, given)]
+            if total[0] > total[1] > 0:
+                factors[p] = np.sqrt(total[0] / total[1])
         return factors
 
     @cached_property
