@@ -1,4 +1,8 @@
-"""Nulls whose drift or noise no library holds."""
+"""Drifts and noises that no library holds.
+
+Nulls are far from every formula of a library. Hard ones are so close to one that these data cannot
+tell: they may be called identified, but bands must hold them.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,20 @@ from wgsindy_evidence.experiments.ours.gallery_data.kind import (
 )
 from wgsindy_evidence.experiments.ours.unseen import X
 
+# Drift and tensor; sign(x) is nothing that a generator can be written with.
+FORMULAS = {
+    "tanh": (-2 * sympy.tanh(8 * X), 1),
+    "bump": (-X + 6 * X * sympy.exp(-4 * X**2), 1),
+    "inverse": (2 / X - X, 1),
+    "ripples": (-X + 2 * sympy.sin(7 * X), 1),
+    "step_noise": (-X, (0.6 + 0.4 * sympy.tanh(10 * X)) ** 2),
+    "kink_noise": (-X, 0.1 + sympy.Abs(X)),
+    "exponential": (sympy.exp(-X) - 1, 0.64),
+    "hill": (0.2 + 4 * X**4 / (1 + X**4) - 1.8 * X, 0.1225),
+    "saturation": (1.5 - 3 * X / (0.5 + X), 0.04),
+    "bond": (24 * (2 / X**13 - 1 / X**7) / 2 - (X - 1.2), 0.25),
+}
+
 
 def _with(drift: Field, noise: Field | float = 1.0, start: float = 0.0) -> Make:
     # Steep fields want fine steps.
@@ -32,6 +50,15 @@ def _kink_noise(x: FloatArray, t: float) -> FloatArray:
 
 def _bump(x: FloatArray, t: float) -> FloatArray:
     return -x + 6 * x * np.exp(-4 * x**2)
+
+
+def _hard(key: str, title: str, why: str, size: float, start: float, dt: float) -> Kind:
+    drift = sympy.lambdify(X, FORMULAS[key][0], "numpy")
+
+    def make(rng: np.random.Generator, r: int, n: int) -> FloatArray:
+        return simulate(lambda x, t: drift(x), size, rng, r, n, dt=dt, substeps=20, start=start)
+
+    return Kind(key, title, make, why, ALONE, dt, "hard")
 
 
 _OUTSIDE: tuple[Kind, ...] = (
@@ -62,15 +89,6 @@ _OUTSIDE: tuple[Kind, ...] = (
         "kink_noise", "noise 0.1 + |x|", _with(lambda x, t: -x, _kink_noise), "no polynomial", ALONE
     ),
 )
-# Drift and tensor; sign(x) is nothing that a generator can be written with.
-FORMULAS = {
-    "tanh": (-2 * sympy.tanh(8 * X), 1),
-    "bump": (-X + 6 * X * sympy.exp(-4 * X**2), 1),
-    "inverse": (2 / X - X, 1),
-    "ripples": (-X + 2 * sympy.sin(7 * X), 1),
-    "step_noise": (-X, (0.6 + 0.4 * sympy.tanh(10 * X)) ** 2),
-    "kink_noise": (-X, 0.1 + sympy.Abs(X)),
-}
 
 
 def _truth(key: str) -> Generator | None:
@@ -80,4 +98,12 @@ def _truth(key: str) -> Generator | None:
     return Generator.from_sympy(("x",), [drift], [[tensor]])
 
 
-KINDS: tuple[Kind, ...] = tuple(kind._replace(truth=_truth(kind.key)) for kind in _OUTSIDE)
+_CLOSE = (
+    _hard("exponential", "drift exp(-x) - 1", "close to a parabola", 0.8, 0.0, 0.05),
+    _hard("hill", "Hill function", "switches, with decay", 0.35, 1.0, 0.05),
+    _hard("saturation", "Michaelis-Menten decay", "saturates", 0.2, 0.5, 0.05),
+    _hard("bond", "Lennard-Jones bond", "steep on one side", 0.5, 1.15, 0.002),
+)
+KINDS: tuple[Kind, ...] = tuple(
+    kind._replace(truth=_truth(kind.key)) for kind in (*_OUTSIDE, *_CLOSE)
+)
