@@ -21,7 +21,8 @@ NULLS: tuple[Kind, ...] = (
     *spoilt.KINDS,
     *outside.KINDS,
 )
-KINDS: dict[str, Kind] = {kind.key: kind for kind in (*NULLS, *controls.HARD, *controls.CONTROLS)}
+HARD: tuple[Kind, ...] = (*controls.HARD, *outside.HARD)
+KINDS: dict[str, Kind] = {kind.key: kind for kind in (*NULLS, *HARD, *controls.CONTROLS)}
 
 
 def keys_of(role: Role) -> tuple[str, ...]:

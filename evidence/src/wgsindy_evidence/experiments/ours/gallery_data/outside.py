@@ -104,6 +104,10 @@ _CLOSE = (
     _hard("saturation", "Michaelis-Menten decay", "saturates", 0.2, 0.5, 0.05),
     _hard("bond", "Lennard-Jones bond", "steep on one side", 0.5, 1.15, 0.002),
 )
-KINDS: tuple[Kind, ...] = tuple(
-    kind._replace(truth=_truth(kind.key)) for kind in (*_OUTSIDE, *_CLOSE)
-)
+
+
+def _with_truths(kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    return tuple(kind._replace(truth=_truth(kind.key)) for kind in kinds)
+
+
+KINDS, HARD = _with_truths(_OUTSIDE), _with_truths(_CLOSE)
