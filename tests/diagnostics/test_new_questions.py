@@ -198,3 +198,38 @@ def test_a_rough_drift_is_said_to_be_rough_and_not_to_be_missing() -> None:
         other = Measurements(seen.fit)
         other.__dict__["drift_error"] = np.array([error])
         assert [one.limitation for one in checks.low_signal(other)] == expected
+
+
+# The form of a drift whose library was grown.
+
+
+def steep(seed: int, trajectories: int = 4, steps: int = 1000) -> FloatArray:
+    """dx = -2 tanh(8 x) dt + dW, by fine steps."""
+    rng, h = np.random.default_rng(seed), DT / 20
+    x, paths = np.zeros(trajectories), np.empty((trajectories, steps + 1, 1))
+    for n in range(steps + 1):
+        paths[:, n, 0] = x
+        for _ in range(20):
+            x = x - 2 * np.tanh(8 * x) * h + np.sqrt(h) * rng.standard_normal(trajectories)
+    return paths
+
+
+def form_findings(fit: WGSINDy) -> list[Finding]:
+    return list(probe_checks.open_form(measured(fit)))
+
+
+def test_further_degrees_tell_that_a_steep_drift_is_no_short_polynomial() -> None:
+    found = [form_findings(fitted(steep(seed), "auto")) for seed in range(8)]
+    named = [one[0] for one in found if one]
+    assert len(named) >= 4
+    assert {one.limitation for one in named} == {Limitation.MISSING_TERMS}
+    assert {one.fields for one in named} == {("b1",)}
+    # Somebody who names the library says that it is the right one.
+    assert form_findings(fitted(steep(0), "poly3")) == []
+
+
+@pytest.mark.statistical
+def test_a_right_form_is_seldom_doubted() -> None:
+    # 1 % of fits: two or more of 20 with a probability of 0.017.
+    found = [form_findings(fitted(relaxation(seed, 4), "auto")) for seed in range(20)]
+    assert sum(map(bool, found)) < 2

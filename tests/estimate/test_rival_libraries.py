@@ -402,11 +402,11 @@ def test_bands_of_a_grown_library_hold_a_drift_that_is_none_of_its_formulas() ->
 
 def test_a_form_that_is_right_costs_some_width_and_never_gains_any() -> None:
     for terms in ("poly1", "poly2"):
-        factors = fitted(linear(3), terms).form_factors()
+        factors = fitted(linear(3), terms).form_doubt().factors
         assert (factors >= 1).all()
         assert (factors < 3).all()
 
 
 def test_without_room_for_further_terms_bands_stay_as_they_are() -> None:
     few = Trajectories([linear(1)[0][:301]], DT)
-    np.testing.assert_array_equal(fitted(few, "poly1").form_factors(), 1.0)
+    np.testing.assert_array_equal(fitted(few, "poly1").form_doubt().factors, 1.0)

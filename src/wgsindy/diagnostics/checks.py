@@ -26,6 +26,7 @@ from wgsindy.diagnostics.probe_checks import (
     disagreement,
     independent,
     misfit,
+    open_form,
     rhythmic,
     uneven_clock,
 )
@@ -88,6 +89,7 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
         deterministic,
         missing_terms,
         misfit,
+        open_form,
         several,
         long_formula,
         hidden,

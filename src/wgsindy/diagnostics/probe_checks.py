@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.diagnostics.probes import LAGS
+from wgsindy.diagnostics.probes import LAGS, beyond_chance
 from wgsindy.model.linear_form import field_names
 
 STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at several lengths
@@ -23,6 +23,9 @@ STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at sev
 # terms, so it needs more than the 3 of a single one.
 LEAST_SIGNAL = 4.0
 FALSE_ALARM = 0.003  # of each question that is asked of many groups, lags or lengths at once
+# The same for the form of a drift, where the library was grown: there a polynomial that is close to
+# the truth is all that chance has to be told from.
+FORM_ALARM = 0.01
 MISFIT = 0.1  # share of the size of the drift by which it may be off somewhere
 UNEVEN = 0.04  # relative change of the tensor
 LAGGED, BURSTY = 0.03, 0.04  # correlations of residuals, and of their squares, with earlier ones
@@ -32,9 +35,9 @@ FEWEST_TRAJECTORIES = 3  # of which one can be the odd one out
 ODD_NOISE = 0.5  # residual variance of a trajectory, relative to what the tensor says
 
 
-def chance(tests: int) -> float:
+def chance(tests: int, alarm: float = FALSE_ALARM) -> float:
     """Standard errors that the largest of so many tests exceeds at the rate of a false alarm."""
-    return NormalDist().inv_cdf(1 - FALSE_ALARM / tests)
+    return NormalDist().inv_cdf(1 - alarm / tests)
 
 
 def _share_of_drift(seen: Measurements, excess: FloatArray) -> FloatArray:
@@ -119,6 +122,26 @@ def misfit(seen: Measurements) -> Iterator[Finding]:
             "errors).",
             "Use a library that can follow the noise (a higher degree, square roots), or a "
             "transformed state.",
+        )
+
+
+def open_form(seen: Measurements) -> Iterator[Finding]:
+    """Terms of further degrees that together explain more than chance, though none does alone."""
+    form = seen.fit.form
+    if form is None:
+        return
+    found = beyond_chance(form.squares, form.freedom)
+    share = _share_of_drift(seen, found.excess)
+    wrong = (found.errors > chance(seen.data.dimension, FORM_ALARM)) & (share > MISFIT)
+    if wrong.any():
+        yield Finding(
+            Limitation.MISSING_TERMS,
+            seen.drifts(wrong),
+            f"the drift of {seen.named(wrong)} is no short polynomial: terms of further degrees, "
+            f"none of them clear by itself, together explain {share[wrong].max():.0%} of its size "
+            f"({found.errors[wrong].max():.1f} standard errors).",
+            "Read the field and its bands, which leave the form open, and not the formula; give "
+            "terms that you know the drift to have, or use more data.",
         )
 
 

@@ -421,9 +421,9 @@ def _of_open_form(fit: Fit, comparison: Comparison | None = None) -> Fit:
     sure, comparison = fit.generator.uncertainty, comparison or Comparison.of(fit, open_form=True)
     assert sure is not None
     assert comparison is not None
-    factors = comparison.form_factors()
-    wide = replace(sure, drift_spread=frozen(sure.drift_spread * factors[:, None, None] ** 2))
-    return replace(fit, generator=replace(fit.generator, uncertainty=wide))
+    doubt = comparison.form_doubt()
+    wide = replace(sure, drift_spread=frozen(sure.drift_spread * doubt.factors[:, None, None] ** 2))
+    return replace(fit, generator=replace(fit.generator, uncertainty=wide), form=doubt)
 
 
 def _is_affordable(candidates: Library, data: Dataset) -> bool:

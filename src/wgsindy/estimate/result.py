@@ -19,7 +19,7 @@ from wgsindy.terms.library import Library
 if TYPE_CHECKING:
     from wgsindy.estimate.likelihood.stages import LikelihoodEstimate
     from wgsindy.estimate.orders import OrderEvidence
-    from wgsindy.estimate.rival_libraries import RivalLibrary
+    from wgsindy.estimate.rival_libraries import FormDoubt, RivalLibrary
 
 FEWEST_INCREMENTS = 50
 Info = dict[str, str | int | list[float]]
@@ -69,6 +69,7 @@ class Fit:
     condition: float  # of the design with unit columns
     likelihood: LikelihoodEstimate | None = None  # of a likelihood recipe, which has error bars
     rivals: tuple[RivalLibrary, ...] | None = None  # larger libraries, if they were looked for
+    form: FormDoubt | None = None  # of a library that was grown: nobody said that it is the one
     orders: OrderEvidence | None = None  # of first against second order, if that was asked
     engine: Engine = SERIAL  # where the passes ran, and where those of the diagnostics will
 

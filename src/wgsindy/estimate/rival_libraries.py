@@ -76,6 +76,19 @@ class RivalLibrary(NamedTuple):
         )
 
 
+class FormDoubt(NamedTuple):
+    """What terms of further degrees would make of each drift component."""
+
+    factors: FloatArray  # (d,) at least one: by how much bands grow if these are left open
+    squares: FloatArray  # (d,) twice the log-likelihood that they and all others would add
+    freedom: FloatArray  # (d,) how many of them there are: by chance, the squares are as many
+
+    @classmethod
+    def none(cls, dimension: int) -> FormDoubt:
+        """No further terms, no doubt."""
+        return cls(np.ones(dimension), np.zeros(dimension), np.zeros(dimension))
+
+
 def rival_libraries(fit: Fit) -> list[RivalLibrary]:
     """Every larger library that is tried beside that of ``fit``, the most preferred first.
 
@@ -128,37 +141,43 @@ class Comparison:
                 polynomial = name.startswith(DEGREE)
                 yield RivalLibrary(name, larger, log_evidence, chosen, worth, polynomial)
 
-    def form_factors(self) -> FloatArray:
-        """Factors ``(d,)``, at least one, of drift bands that leave the form of the drift open.
+    def form_doubt(self) -> FormDoubt:
+        """Leave the form of the drift open: terms of further degrees take part.
 
-        Terms of further degrees take part. The ratio is one of mean variances at the samples, in
-        units of the noise.
+        The factor is the root of a ratio of mean variances at the samples, in units of the noise.
         """
         sure, model = self.fit.generator.uncertainty, self.estimate.model
-        factors = np.ones(len(model.units))
-        terms = self._further
+        doubt, terms = FormDoubt.none(len(model.units)), self._further
         whole = self._run.data is self.fit.data
         if sure is None or not terms or not whole or model.noiseless_level.any():
-            return factors
+            return doubt
         larger = self._bound(library([*self.basis.terms, *terms]))
         points = self.fit.summary.probe
         theta, own = larger.values(points), self.basis.values(points)
         noise = tensor.fluctuation(self.fit.generator.diffusion(points))
         place = [larger.terms.index(term) for term in self.basis.terms]
+        try:
+            work, equations = self._system(larger)
+            drift = self._model_in(work, larger).drift
+            problems = [equations.component(drift, p) for p in range(len(drift))]
+        except (LibraryError, DataError):  # further powers leave the range of numbers
+            return doubt
         costs = self._costs(larger)
-        work, equations = self._system(larger)
-        for p, unit in enumerate(model.units):
-            problem = equations.component(self._model_in(work, larger).drift, p)
-            centre = np.zeros(len(larger))
+        for p, problem in enumerate(problems):
+            unit, there = model.units[p], noise[:, p] > 0
+            centre, chosen = np.zeros(len(larger)), np.zeros(len(larger), dtype=bool)
             centre[place] = self.fit.generator.drift_coefficients[p] / unit
+            chosen[place] = sure.drift[p] != 0
             left = OpenSupports.of(problem, search(problem, costs), FORM_SHARE)
             wide = np.einsum("nk,kl,nl->n", theta, left.spread(centre) * unit**2, theta)
             given = np.einsum("nk,kl,nl->n", own, sure.drift_spread[p], own)
-            there = noise[:, p] > 0
             total = [np.sum(one[there] / noise[there, p]) for one in (wide, given)]
             if total[0] > total[1] > 0:
-                factors[p] = np.sqrt(total[0] / total[1])
-        return factors
+                doubt.factors[p] = np.sqrt(total[0] / total[1])
+            every = np.ones(len(larger), dtype=bool)
+            doubt.squares[p] = 2 * (problem.gain(every) - problem.gain(chosen))
+            doubt.freedom[p] = np.count_nonzero(~chosen)
+        return doubt
 
     @cached_property
     def _further(self) -> list[str]:

@@ -101,6 +101,11 @@ class Problem:
             coefficients[support] = np.linalg.lstsq(self.root[:, support], self.target)[0]
         return coefficients / self.norm
 
+    def gain(self, support: BoolArray) -> float:
+        """Log-likelihood that the terms in ``support (K,)`` explain."""
+        fitted = self.root @ (self.solve(support) * self.norm)
+        return float(fitted @ fitted) / 2
+
     def solve_all(self, supports: BoolArray) -> FloatArray:
         """Coefficients ``(M, K)`` of many supports ``(M, K)``."""
         if len(self) > MANY_TERMS:  # of which a support has few
