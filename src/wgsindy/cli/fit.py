@@ -74,7 +74,7 @@ LibraryOption = Annotated[
         FIT,
         "--library",
         "NAME",
-        "Candidate terms: auto (default), poly2, sqrt, trig, formulas.",
+        "Candidate terms: auto (default), poly3, trig, or formulas.",
     ),
 ]
 StreamOption = Annotated[
