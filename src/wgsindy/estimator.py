@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -19,10 +20,11 @@ from wgsindy.estimate.fit import check_integer, fit_dataset
 from wgsindy.estimate.held_out import log_likelihood
 from wgsindy.estimate.orders import Order
 from wgsindy.estimate.states import States, states_of
-from wgsindy.files import as_dataset
+from wgsindy.files import Reading, as_dataset
 from wgsindy.passes.engine import Engine, as_engine
 from wgsindy.recipes import Recipe
 from wgsindy.terms.library import Library
+from wgsindy.workflow import with_units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,6 +127,8 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
             random_state=self.random_state,
             engine=self._engine(),
         )
+        if isinstance(X, Reading):
+            self.fit_ = replace(self.fit_, generator=with_units(self.fit_.generator, X))
         self.library_ = self.fit_.library
         self.generator_ = self.fit_.generator
         self.n_features_in_ = data.dimension

@@ -35,7 +35,7 @@ from wgsindy.files.columns.times import checked_unit
 from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.read_tables import label_of, open_data
 from wgsindy.model.change_of_variables import Change
-from wgsindy.model.display.units import STATES, TIME, Units
+from wgsindy.model.display.units import STATES, TIME
 from wgsindy.model.generator import Generator
 from wgsindy.model.readout_bands import MOST_STATES, ReadOut, readouts
 from wgsindy.passes.engine import as_engine
@@ -171,10 +171,10 @@ def fit_file(
             engine=as_engine(engine, threads),
         )
         diagnostics = _judged(fit, folder, replaceable)
-    fit = replace(fit, generator=_with_units(fit.generator, found))
+    fit = replace(fit, generator=with_units(fit.generator, found))
     origins = origin_notes(fit.generator.basis, fit.summary.region)
     result = FileFit(
-        heading=_heading(label, measured, every),
+        heading=_heading(label, measured, every, found.time_unit),
         notes=(
             *_without_repeats(found, notes),
             *_unidentified(changes, fit.generator),
@@ -182,7 +182,7 @@ def fit_file(
         ),
         changes=changes,
         fit=fit,
-        generator=_with_units(_mapped_back(changes, fit.generator, measured), found),
+        generator=with_units(_mapped_back(changes, fit.generator, measured), found),
         diagnostics=diagnostics,
         readouts=tuple(readouts(fit.generator, fit.data.sample(MOST_STATES))),
         time_unit=found.time_unit or _known_unit(reading.get("unit"), reading.get("time_unit")),
@@ -273,17 +273,17 @@ def _mapped_back(changes: Sequence[Change], generator: Generator, measured: Data
     return generator
 
 
-def _heading(source: str, data: Dataset, every: int) -> str:
-    count = len(data)
+def _heading(source: str, data: Dataset, every: int, unit: str) -> str:
+    count, after = len(data), f" {unit}" if unit else ""
     thinning = "" if every == 1 else f", one sample in {every} kept"
     return (
         f"{source}: {count} {'trajectory' if count == 1 else 'trajectories'} of "
         f"{', '.join(data.names)}{thinning}; {data.n_increments} steps, mean step "
-        f"{data.mean_dt:.4g}, observed time {data.total_time:.4g}."
+        f"{data.mean_dt:.4g}{after}, observed time {data.total_time:.4g}{after}."
     )
 
 
-def _with_units(generator: Generator, found: Reading[Dataset]) -> Generator:
+def with_units(generator: Generator, found: Reading[Dataset]) -> Generator:
     """Write the units that are known into what a model file says of its origin."""
     states = {name: unit for name, unit in found.units.items() if name in generator.names}
     if generator.info.get(ORDER) == 2 and found.time_unit:
@@ -399,7 +399,7 @@ def _draw_report(
     from wgsindy import report
 
     shown = mapped or fitted
-    units = Units.of(shown.names, shown.info).sentence()
+    units = shown.units.sentence()
     changed = [f"Fitted in {', '.join(record.changes)}."] if record.changes else []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

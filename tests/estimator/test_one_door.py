@@ -180,3 +180,11 @@ def test_one_call_does_what_the_command_line_does(tmp_path: Path) -> None:
 def test_the_package_lists_its_public_names() -> None:
     assert set(dir(wg)) == {*wg.__all__, "__version__"}
     assert all(getattr(wg, name) is not None for name in wg.__all__)
+
+
+def test_units_of_what_was_read_stay_with_the_fit() -> None:
+    named = {"x": "x [um]", "t": "t [s]"}
+    read = wg.read({named.get(key, key): values for key, values in table().items()})
+    units = fit(read).generator_.units
+    assert (units.time, units.states) == ("s", ("um", ""))
+    assert not fit(wg.read(table())).generator_.units.known

@@ -24,8 +24,9 @@ from wgsindy.diagnostics.findings import Finding, Limitation, weak_fields
 from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
 from wgsindy.estimate.result import Fit
 from wgsindy.model.change_of_variables import Change
-from wgsindy.model.display.mathml import equations, term_formula
+from wgsindy.model.display.mathml import equations, field_symbol, term_formula
 from wgsindy.model.display.numbers import rounded
+from wgsindy.model.display.units import named_equations, named_fields
 from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import PAPER
 from wgsindy.report import render_report, write_report
@@ -45,6 +46,7 @@ from wgsindy.report.page import as_json, package_text, unwritten
 from wgsindy.report.page_text import DIVERGING, NEXT, Origin, fit_facts, unbroken
 from wgsindy.report.pictures.coverage import relative_errors
 from wgsindy.report.pictures.flow import arrow_outlines, ellipse_outlines
+from wgsindy.report.pictures.law import law_numbers
 from wgsindy.terms.library import library
 from wgsindy.zoo.demo import demo_data
 
@@ -230,7 +232,8 @@ def driftless() -> tuple[WGSINDy, Trajectories]:
 def test_the_summary_and_every_finding_with_its_advice_are_on_the_page() -> None:
     fitted, noise = driftless()
     text = rendered((fitted, noise))
-    assert f'<p class="summary">{fitted.diagnostics_.summary}</p>' in text
+    summary = named_fields(fitted.diagnostics_.summary, noise.names)
+    assert f'<p class="summary">{summary}</p>' in text
     assert NEXT["not identified"] in text
     cards = findings_of(text)
     assert len(cards) == len(fitted.diagnostics_.findings) == 2
@@ -239,7 +242,7 @@ def test_the_summary_and_every_finding_with_its_advice_are_on_the_page() -> None
         assert finding.limitation[1:] in card
         assert finding.sentence[1:] in card
         assert finding.advice in card
-        assert [f"<mi>b</mi><mn>{name[1:]}</mn>" in card for name in finding.fields] == [True]
+        assert [str(field_symbol(name, noise.names)) in card for name in finding.fields] == [True]
         assert "the fit allows for it" not in card
 
 
@@ -307,10 +310,10 @@ def test_facts_of_the_fit_have_noise_and_horizon(demo: tuple[WGSINDy, Trajectori
     fitted, _ = demo
     seen = replace(fitted.diagnostics_, observation_noise=(0.0, 0.0625))
     facts = {fact.name: fact.value for fact in fit_facts(fitted.generator_, seen)}
-    assert facts["Mean noise a11"] == f"{seen.noise_level[0]:.3g}"
+    assert facts["Mean of a[x, x]"] == f"{seen.noise_level[0]:.3g}"
     assert facts["Observation noise of y"] == "0.25"
     assert "Observation noise of x" not in facts
-    assert facts["Effective horizon, worst covered twentieth"] == f"{seen.horizon:.3g}"
+    assert facts["Effective time, worst 5 %"] == f"{seen.horizon:.3g}"
 
 
 def test_the_table_of_checks_holds_every_fact(
@@ -390,8 +393,8 @@ def test_a_drift_that_is_not_identified_has_no_colours(
 
     text = weakened(demo, "b2")
     before, after = Page(demo_text).specs(), Page(text).specs()
-    assert "b2, drift of y (not identified)" in text
-    assert "Drift in x and y (b2 not identified)" in text
+    assert "Drift of y: b[y] (not identified)" in text
+    assert "Drift in x and y (b[y] not identified)" in text
     assert "not identified)" not in demo_text
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {"field-b2"}
@@ -418,8 +421,8 @@ def test_figures_of_a_fit_mark_what_is_not_identified(
     weak = fit_figures(demo[0].generator_, demo[1], {"b2"})
     found = {c.target: c.value for c in demo[0].generator_.coefficients if c.term == "1"}
     assert titles(plain["overview"]) == []
-    assert titles(weak["overview"]) == ["not identified: $b_{2}$"]
-    assert titles(weak["fields"])[:3] == ["$b_{1}$", "$b_{2}$ (not identified)", "$a_{11}$"]
+    assert titles(weak["overview"]) == ["not identified: b[y]"]
+    assert titles(weak["fields"])[:3] == ["b[x]", "b[y], not identified", "a[x, x]"]
     assert "not identified" not in " ".join(titles(plain["fields"]))
     maps = [axes.collections[0].get_cmap().name for axes in weak["fields"].axes if axes.collections]
     # Those that vary, each with its bar; the tensor is constant, and written as numbers.
@@ -427,7 +430,7 @@ def test_figures_of_a_fit_mark_what_is_not_identified(
     numbers = [text.get_text() for axes in weak["fields"].axes for text in axes.texts]
     assert numbers == [rounded(c, 4) for c in (found["a11"], 0.0, found["a22"])]
     curves = fit_figures(line[0].generator_, line[1], {"b1"})["fields"]
-    assert titles(curves) == ["$b_{1}$ (not identified)", "$a_{11}$"]
+    assert titles(curves) == ["b[x], not identified", "a[x, x]"]
     assert [axes.lines[0].get_color() for axes in curves.axes] == ["0.5", "C0"]
 
 
@@ -485,7 +488,60 @@ def test_times_carry_their_unit(line: tuple[WGSINDy, Trajectories], demo_text: s
     plain = in_words(rendered(line))
     assert "years" not in plain
     assert '<th scope="row">Time step</th><td>0.01</td>' in plain
-    assert "units of time. Pale ones" in demo_text
+    assert "units of time. Pale arrows" in demo_text
+
+
+def measured_in(generator: Generator) -> Generator:
+    known = {"time_unit": "s", "units": {"x": "um", "y": "um"}}
+    return replace(generator, info={**generator.info, **known})
+
+
+def test_names_and_units_stand_at_axes_equations_and_tables(
+    demo: tuple[WGSINDy, Trajectories], demo_text: str
+) -> None:
+    fitted, data = demo
+    text = render_report(measured_in(fitted.generator_), data, fitted.diagnostics_, ORIGIN)
+    titles = {
+        axis["title"]["text"]
+        for spec in Page(text).specs().values()
+        for axis in (spec["layout"]["xaxis"], spec["layout"]["yaxis"])
+    }
+    assert {"x (um)", "y (um)", "time (s)"} <= titles
+    assert not {"x", "y", "time", "b1", "b2"} & titles
+    plain = in_words(text)
+    assert "Drift of y: b[y] (um/s)" in plain
+    assert "Variance of x: a[x, x] (um^2/s)" in plain
+    assert '<td class="unit">1/(um^2 s)</td>' in plain  # of x**2*y
+    assert plain.count('<span class="unit">um/s</span>') == 2
+    assert '<th scope="row">Range of x (um)</th>' in plain
+    assert re.search(r"Curl of x and y</th><td>[^<]* 1/s</td>", plain)
+    assert str(field_symbol("a12", ("x", "y"))) in text
+    shown = re.sub(r"<(pre|script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
+    assert not re.search(r"\b(b[12]|a(11|12|22))\b", re.sub(r"<[^>]*>", " ", shown))
+    assert "(um" not in demo_text
+
+
+def test_figures_have_names_and_units(demo: tuple[WGSINDy, Trajectories]) -> None:
+    figures = fit_figures(measured_in(demo[0].generator_), demo[1])
+    fields = figures["fields"].axes
+    assert [fields[0].get_xlabel(), fields[0].get_ylabel()] == ["x (um)", "y (um)"]
+    assert fields[0].get_title() == "b[x] (um/s)"
+    (written,) = figures["overview"].axes[1].texts
+    assert "a[x, y] = 0   [um^2/s]" in written.get_text()
+
+
+def test_an_index_of_long_names_stays_on_one_line() -> None:
+    symbol = str(field_symbol("a12", ("temperature", "pressure")))
+    assert "<mi>temperature,\u00a0pressure</mi>" in symbol
+
+
+def test_a_line_has_no_entropy_production() -> None:
+    x = sympy.Symbol("x")
+    line = Generator.from_sympy(("x",), [-x], [[1]])
+    plane = zoo.get("rotational_ou").generator
+    for generator, expected in ((line, False), (plane, True)):
+        told = generator.readouts(cells=24, draws=0)
+        assert ("entropy production (1/s)" in dict(law_numbers(told, "s"))) is expected
 
 
 def test_equations_of_the_original_states_stand_beside_the_fitted_ones(
@@ -495,7 +551,7 @@ def test_equations_of_the_original_states_stand_beside_the_fitted_ones(
     mapped = change.undo(line[0].generator_, None)
     text = rendered(line, ORIGIN._replace(mapped=mapped))
     (part,) = re.findall('<section id="original".*?</section>', text, re.DOTALL)
-    for equation in mapped.equations(errors=True):
+    for equation in named_equations(mapped):
         assert equation in part
     assert part.count('class="equation"') == 2
     assert 'id="original"' not in demo_text
@@ -837,7 +893,7 @@ def test_a_coordinate_without_noise_has_no_residuals() -> None:
     fitted = WGSINDy(system.library, "sharp").fit(data)
     assert fitted.diagnostics_.noiseless == ("x",)
     text = rendered((fitted, data))
-    assert "The fit states no noise for x" in text
+    assert "According to the fit x has no noise" in text
     names = set(Page(text).specs())
     assert "residual-histogram-0" not in names
     assert "residual-histogram-1" in names

@@ -20,6 +20,7 @@ import pytest
 import sympy
 
 from wgsindy import Generator, Trajectories, WGSINDy, zoo
+from wgsindy.model.display.units import named_fields
 from wgsindy.report import write_report
 from wgsindy.zoo.demo import demo_data
 
@@ -168,7 +169,7 @@ def test_an_empty_picture_would_be_seen(browser: Browser, reports: dict[int, Pat
 
 def test_pointing_at_a_field_reads_its_value(browser: Browser, reports: dict[int, Path]) -> None:
     with Visit(browser, reports[2]) as visit:
-        for name, expected in (("field-b2", "b2 = "), ("arrows-0-1", "drift (")):
+        for name, expected in (("field-b2", "b[y] = "), ("arrows-0-1", "drift (")):
             plot = visit.page.locator(f"#{name}")
             plot.scroll_into_view_if_needed()
             # Arrows answer at their feet; the middle of 15 x 15 cells is one.
@@ -184,7 +185,7 @@ def test_pointing_at_a_field_reads_its_value(browser: Browser, reports: dict[int
 
 def test_a_finger_reads_a_curve_and_a_bar(browser: Browser, reports: dict[int, Path]) -> None:
     with Visit(browser, reports[1], viewport=PHONE, is_mobile=True, has_touch=True) as visit:
-        for name, expected in (("residual-histogram-0", "residuals"), ("field-b1", "b1")):
+        for name, expected in (("residual-histogram-0", "residuals"), ("field-b1", "b[x]")):
             plot = visit.page.locator(f"#{name}")
             plot.scroll_into_view_if_needed()
             plot.locator(".plane").tap()  # its middle, through which the drift of a centre passes
@@ -246,7 +247,7 @@ def test_the_cards_tell_what_to_do_on_every_screen(
     for size in (DESKTOP, PHONE):
         with Visit(browser, page, viewport=size) as visit:
             summary, cards = visit.page.locator(".summary"), visit.page.locator(".finding")
-            assert summary.inner_text() == diagnostics.summary
+            assert summary.inner_text() == named_fields(diagnostics.summary, ("x", "y"))
             assert size_of(summary) > 1.25 * size_of(cards.first)
             shown = cards.all_inner_texts()
             for text, finding in zip(shown, diagnostics.findings, strict=True):
@@ -493,7 +494,7 @@ def test_the_data_of_a_picture_can_be_saved(browser: Browser, reports: dict[int,
             assert len(tables[name]) > 10, name
         assert visit.complaints == []
     image, table = specs["field-b2"]["data"][0], tables["field-b2"]
-    assert table[0] == ["series", "x", "y", "b2", "half width of the 95 % band"]
+    assert table[0] == ["series", "x", "y", "b[y]", "half width of the 95 % band"]
     np.testing.assert_array_equal(
         [float(row[3]) for row in table[1:]], [z for row in image["z"] for z in row]
     )
@@ -512,7 +513,7 @@ def test_equations_are_copied_as_latex_text_and_python(
         page = visit.page
         for kind, sign in (
             ("LaTeX", "\\begin{aligned}"),
-            ("text", "b1 = "),
+            ("text", "b[x] = "),
             ("Python", "def drift"),
         ):
             page.click(f"#equations button:text-is('{kind}')")

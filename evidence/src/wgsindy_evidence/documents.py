@@ -125,7 +125,7 @@ def source_of(lines: Iterable[Line]) -> str:
     codes = ", ".join(f"`{code}`" for code in sorted({line.code for line in found}))
     seeds = sorted({line.case.seed for line in found})
     failed = sum(line.error is not None for line in found)
-    ending = f"; {failed} cases failed" if failed else ""
+    ending = f"; {failed} case{'s' * (failed > 1)} failed" if failed else ""
     return f"{len(found)} cases, seeds {seeds[0]} to {seeds[-1]}, code {codes}{ending}.\n"
 
 

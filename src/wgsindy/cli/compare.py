@@ -11,15 +11,15 @@ from wgsindy.cli.console import say_unbroken
 from wgsindy.errors import OutputError
 
 A = Annotated[Path, typer.Argument(metavar="A", help="A model.json of a fit, or its folder.")]
-B = Annotated[Path, typer.Argument(metavar="B", help="Another, of the same states.")]
+B = Annotated[Path, typer.Argument(metavar="B", help="Another fit of the same states.")]
 DataOption = Annotated[
     list[str] | None,
-    typer.Option("--data", metavar="FILE", help="Judge both by the likelihood of these data."),
+    typer.Option("--data", metavar="FILE", help="Compare the likelihoods of both on these data."),
 ]
 PictureOption = Annotated[
-    Path, typer.Option("--out", metavar="FILE", help="For a picture of all fields: PNG, PDF, SVG.")
+    Path, typer.Option("--out", metavar="FILE", help="Picture of all fields: PNG, PDF or SVG.")
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace a picture that is there.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing picture.")]
 
 
 def compare(

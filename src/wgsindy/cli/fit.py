@@ -74,7 +74,7 @@ LibraryOption = Annotated[
         FIT,
         "--library",
         "NAME",
-        "Terms: auto (default), poly2, sqrt, trig, or formulas.",
+        "Candidate terms: auto (default), poly3, trig, or formulas.",
     ),
 ]
 StreamOption = Annotated[
@@ -83,7 +83,7 @@ StreamOption = Annotated[
         DATA,
         "--stream/--no-stream",
         None,
-        "Read the files piece by piece (default over 256 MB).",
+        "Read files piece by piece (default above 256 MB).",
     ),
 ]
 TransformOption = Annotated[
@@ -116,52 +116,52 @@ def fit(
         Text, _option(DATA, "--time-unit", "UNIT", "Unit of the column of times.")
     ] = None,
     time_format: Annotated[
-        Text, _option(DATA, "--time-format", "FORMAT", "Format of timestamps, like %d.%m.%Y.")
+        Text, _option(DATA, "--time-format", "FORMAT", "Format of the timestamps, like %d.%m.%Y.")
     ] = None,
     clock: Annotated[
-        Text, _option(DATA, "--clock", "KIND", "rows: count rows; calendar: count weekends.")
+        Text, _option(DATA, "--clock", "KIND", "rows: each row is a step; calendar: with weekends.")
     ] = None,
     variable: Annotated[
-        Text, _option(DATA, "--variable", "COLUMN", "Column of the names, in a long table.")
+        Text, _option(DATA, "--variable", "COLUMN", "Long table: column that names the quantity.")
     ] = None,
     value: Annotated[
-        Text, _option(DATA, "--value", "COLUMN", "Column of the values, in a long table.")
+        Text, _option(DATA, "--value", "COLUMN", "Long table: column of the values.")
     ] = None,
     names: Annotated[
         Texts, _option(DATA, "--names", "NAMES", "Other names for the states, like x,v.")
     ] = None,
     replicates: Annotated[
-        bool, _option(DATA, "--replicates", None, "Each column is a run of one state.")
+        bool, _option(DATA, "--replicates", None, "Each column is another run of the same state.")
     ] = False,
     angle: Annotated[Texts, _option(DATA, "--angle", "STATES", "States that are angles.")] = None,
     inputs: Annotated[
-        Texts, _option(DATA, "--inputs", "COLUMNS", "Known inputs, which have no equation.")
+        Texts, _option(DATA, "--inputs", "COLUMNS", "Known inputs, without equations of their own.")
     ] = None,
     missing: Annotated[
         list[float] | None,
         _option(DATA, "--missing", "NUMBER", "A number that stands for a missing value."),
     ] = None,
     gap: Annotated[
-        Number, _option(DATA, "--gap", "TIME", "Longest step that does not count as a gap.")
+        Number, _option(DATA, "--gap", "TIME", "Longest step; longer ones are gaps.")
     ] = None,
     every: Annotated[int, _option(DATA, "--every", "N", "Keep every N-th sample only.", min=1)] = 1,
     stream: StreamOption = None,
     log: Annotated[
-        Texts, _option(DATA, "--log", "STATE", "Fit the logarithm of a state, mapped back.")
+        Texts, _option(DATA, "--log", "STATE", "Fit the logarithm of a state, then map back.")
     ] = None,
     transform: TransformOption = None,
     library: LibraryOption = None,
     recipe: Annotated[
-        str, _option(FIT, "--recipe", "NAME", "Method of the fit: sharp (default) or paper.")
+        str, _option(FIT, "--recipe", "NAME", "Method: sharp (default), sharp-euler or paper.")
     ] = "sharp",
     noise_correction: Annotated[
-        bool, _option(FIT, "--noise-correction", None, "Allow for observation noise.")
+        bool, _option(FIT, "--noise-correction", None, "Filter observation noise in any case.")
     ] = False,
     order: Annotated[
-        str, _option(FIT, "--order", "1|2|auto", "2: the states are positions, velocities hidden.")
+        str, _option(FIT, "--order", "1|2|auto", "2: states are positions, velocities are hidden.")
     ] = "1",
     diffusion: Annotated[
-        str, _option(FIT, "--diffusion", "a|D", "Print a (default), or D = a / 2.")
+        str, _option(FIT, "--diffusion", "a|D", "Print the tensor as a (default) or D = a / 2.")
     ] = "a",
     seed: Annotated[
         int, _option(FIT, "--seed", "N", "Seed of everything that is random.", min=0)
@@ -176,7 +176,7 @@ def fit(
     ] = None,
     title: Annotated[Text, _option(FIT, "--title", "TEXT", "Heading of the report.")] = None,
     no_report: Annotated[
-        bool, _option(FIT, "--no-report", None, "Leave out figures and report.")
+        bool, _option(FIT, "--no-report", None, "Write no figures and no report.")
     ] = False,
     force: Annotated[bool, _option(FIT, "--force", None, "Replace an older result.")] = False,
     quiet: Annotated[bool, _option(FIT, "--quiet", None, "Print errors only.")] = False,

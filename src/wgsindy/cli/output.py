@@ -6,9 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from wgsindy.cli.console import say, say_indented, say_unbroken
-from wgsindy.model.display.units import STATES, TIME, Units, named_fields
-from wgsindy.model.equations import Coefficient
-from wgsindy.model.linear_form import field_names, join_terms
+from wgsindy.model.display.units import STATES, TIME, named_equations, named_fields
 from wgsindy.workflow import REPORT
 
 if TYPE_CHECKING:
@@ -18,8 +16,8 @@ if TYPE_CHECKING:
 CHOICE = "choice"
 MANY_ENTRIES = 10  # of a tensor: beyond, zeros are counted, not listed
 TENSOR = {
-    "a": "Diffusion tensor a (a = 2 D for those who say D: --diffusion D)",
-    "D": "Diffusion tensor D (half of a, the covariance of a step over its duration)",
+    "a": "Diffusion tensor a = 2 D (to print D: --diffusion D)",
+    "D": "Diffusion tensor D = a / 2 (a is the noise covariance per unit of time)",
 }
 
 
@@ -35,7 +33,7 @@ def tell(result: FileFit, diffusion: str = "a") -> None:
         _tell_equations(result.generator, ", mapped back by Ito's formula", diffusion)
     else:
         _tell_equations(result.generator, "", diffusion)
-    say("Read off at the samples: median, and 95 % band where there is one")
+    say("At the samples: median, and 95 % band where there is one")
     for found in result.readouts:
         say_unbroken(f"  {found.name}: {found.text}")
     say("")
@@ -71,25 +69,12 @@ def written_equations(generator: Generator, diffusion: str = "a") -> tuple[list[
 
     With ``diffusion="D"`` the tensor is D = a / 2.
     """
-    names, units = generator.names, Units.of(generator.names, generator.info)
-    terms: dict[str, list[Coefficient]] = {}
-    for found in generator.written():
-        terms.setdefault(found.target, []).append(found)
-    drift, entries = field_names(len(names), len(generator.inputs))
-    lines, zeros = [], 0
-    for target in (*drift, *entries):
-        if target in entries and target not in terms and len(entries) > MANY_ENTRIES:
-            zeros += 1
-            continue
-        scale = 0.5 if target in entries and diffusion == "D" else 1.0
-        own = terms.get(target, [])
-        bars = [scale * found.std_error for found in own]
-        known = bool(own) and not any(math.isnan(bar) for bar in bars)
-        pairs = [(scale * found.value, found.term) for found in own]
-        text = join_terms(pairs, 3, bars if known else None)
-        unit = f"   [{units.field(target)}]" if units.known else ""
-        lines.append(f"{named_fields(target, names, diffusion)} = {text}{unit}")
-    return lines, zeros
+    lines = named_equations(generator, diffusion)
+    states = generator.dimension - len(generator.inputs)
+    if len(lines) - states <= MANY_ENTRIES:
+        return lines, 0
+    kept = [line for line in lines[states:] if not line.split("   ")[0].endswith(" = 0")]
+    return [*lines[:states], *kept], len(lines) - states - len(kept)
 
 
 def as_json(result: FileFit) -> dict[str, Any]:
@@ -118,7 +103,7 @@ def as_json(result: FileFit) -> dict[str, Any]:
 
 
 def _model(generator: Generator) -> dict[str, Any]:
-    units = Units.of(generator.names, generator.info)
+    units = generator.units
     return {
         "states": list(generator.names),
         "equations": generator.equations(errors=True),

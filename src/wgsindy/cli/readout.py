@@ -14,20 +14,18 @@ from wgsindy.errors import OutputError, ReadoutError
 if TYPE_CHECKING:
     from wgsindy.readouts.readouts import Readouts
 
-CurrentFlag = Annotated[bool, typer.Option("--current", help="Whether it goes round, and how.")]
-RatesFlag = Annotated[bool, typer.Option("--rates", help="How fast it forgets, and turns.")]
-DensityFlag = Annotated[bool, typer.Option("--density", help="Mean, covariance, highest density.")]
+CurrentFlag = Annotated[bool, typer.Option("--current", help="Entropy production of the current.")]
+RatesFlag = Annotated[bool, typer.Option("--rates", help="Relaxation rates, frequencies.")]
+DensityFlag = Annotated[bool, typer.Option("--density", help="Mean, covariance, densest point.")]
 NOTHING = 1e-9  # of a deviation: what rounding leaves of zero
 EscapeOption = Annotated[
     tuple[str, str] | None,
-    typer.Option("--escape", metavar="FROM TO", help='Time from a set to a set: "x<0" "x>0".'),
+    typer.Option("--escape", metavar="FROM TO", help='Mean passage time: "x<0" "x>0".'),
 ]
-BoxOption = Annotated[
-    str | None, typer.Option("--box", help="Like -2:2,-1:1; by default what holds the law.")
-]
-CellsOption = Annotated[int | None, typer.Option("--cells", min=16, help="Cells a side.")]
-DrawsOption = Annotated[int, typer.Option("--draws", min=0, help="Draws for the intervals.")]
-PictureOption = Annotated[Path | None, typer.Option("--out", help="Draw a picture, like a.png.")]
+BoxOption = Annotated[str | None, typer.Option("--box", help="Box of the grid, like -2:2,-1:1.")]
+CellsOption = Annotated[int | None, typer.Option("--cells", min=16, help="Grid cells per side.")]
+DrawsOption = Annotated[int, typer.Option("--draws", min=0, help="Draws for intervals; 0: none.")]
+PictureOption = Annotated[Path | None, typer.Option("--out", help="Draw a picture into this file.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing picture.")]
 
 
@@ -43,10 +41,10 @@ def readout(
     out: PictureOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Say what follows from a fitted model: density, current, rates, escape.
+    """Compute what follows from a fitted model: stationary density, current, rates, escape.
 
-    Everything that can be told, unless something is asked for. Intervals are those that the errors
-    of the fit leave, grid errors come from a second grid.
+    Without options everything but escape. Intervals come from the errors of the fit, grid errors
+    from a second grid.
 
     Example: `wgsindy demo && wgsindy readout demo-output/model.json --rates`
     """

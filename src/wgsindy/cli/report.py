@@ -12,11 +12,11 @@ from wgsindy.cli.console import passes, say_unbroken
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model.json of a fit, or its folder.")
 ]
-DataArgument = Annotated[list[str], typer.Argument(metavar="DATA", help="What was fitted.")]
+DataArgument = Annotated[list[str], typer.Argument(metavar="DATA", help="The data of that fit.")]
 PageOption = Annotated[
-    Path | None, typer.Option("--out", help="The page; by default report.html beside MODEL.")
+    Path | None, typer.Option("--out", help="File to write (default: report.html beside MODEL).")
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace a page that is there.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing report.")]
 
 
 def report(

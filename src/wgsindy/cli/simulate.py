@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.json of a fit.")]
 StartOption = Annotated[
-    str | None, typer.Option(help="First state, like 1,0.5; by default the mean of the data.")
+    str | None, typer.Option(help="First state, like 1,0.5 (default: mean of the data).")
 ]
-FileOption = Annotated[Path | None, typer.Option("--out", help="CSV file; by default stdout.")]
+FileOption = Annotated[Path | None, typer.Option("--out", help="CSV file (default: stdout).")]
 
 
 def simulate(
     model: ModelArgument,
     dt: Annotated[float, typer.Option(help="Time step.")],
-    steps: Annotated[int, typer.Option(min=1, help="Steps a path.")] = 1000,
+    steps: Annotated[int, typer.Option(min=1, help="Steps per path.")] = 1000,
     trajectories: Annotated[int, typer.Option(min=1, help="Number of paths.")] = 1,
     start: StartOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the noise.")] = 0,

@@ -23,6 +23,7 @@ from wgsindy.model import density as circulation
 from wgsindy.model import model_file, tensor
 from wgsindy.model.density import LogDensity
 from wgsindy.model.display import latex
+from wgsindy.model.display.units import Units
 from wgsindy.model.equations import Alternative, Coefficients, Formulas, SymbolicGenerator
 from wgsindy.model.linear_form import linear_fields, split_sympy, tensor_fields
 from wgsindy.model.simulate import Scheme, simulate
@@ -242,6 +243,11 @@ class Generator:
             self.uncertainty,
             len(self.inputs),
         )
+
+    @property
+    def units(self) -> Units:
+        """Units of fields and coefficients, as far as they are known."""
+        return Units.of(self.names, self.info)
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ class ReadOut(NamedTuple):
     low: float
     high: float
     share: bool = False  # written in percent
+    unit: str = ""
 
     @property
     def text(self) -> str:
@@ -49,7 +50,8 @@ class ReadOut(NamedTuple):
         if self[1:4] == (0.0, 0.0, 0.0) and not self.share:
             return "0 (no term was selected)"
         value, low, high = (percent(v) if self.share else rounded(v) for v in self[1:4])
-        return value if np.isnan(self.low) or low == high else f"{value} ({low} to {high})"
+        band = "" if np.isnan(self.low) or low == high else f" ({low} to {high})"
+        return f"{value}{band} {self.unit}".rstrip()
 
 
 def readouts(generator: Generator, states: FloatArray) -> list[ReadOut]:
@@ -78,7 +80,8 @@ def readouts(generator: Generator, states: FloatArray) -> list[ReadOut]:
         found.append(_typical("leverage", generator, (p, q), correlations[:, p, q], error, 1.0))
     for p, q in pairs:
         error = None if sure is None else _curl_error(sure, generator.basis.gradients(taken), p, q)
-        found.append(_typical("curl", generator, (p, q), rotations[:, q, p], error, np.inf))
+        turning = _typical("curl", generator, (p, q), rotations[:, q, p], error, np.inf)
+        found.append(turning._replace(unit=generator.units.rotation(p, q)))
     return [*found, _valid(generator, theta)]
 
 

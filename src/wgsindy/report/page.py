@@ -24,6 +24,7 @@ from wgsindy.model import model_file
 from wgsindy.model.display import mathml as formulas
 from wgsindy.model.display import numbers
 from wgsindy.model.display.mathml import field_symbol
+from wgsindy.model.display.units import TIME, named_equations, named_fields
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
@@ -34,7 +35,7 @@ from wgsindy.report.digest import Digest, digest, relative
 from wgsindy.report.facts_table import measured
 from wgsindy.report.page_text import Origin, capitalised
 from wgsindy.report.pictures.coverage import coverage_pictures
-from wgsindy.report.pictures.fields import Constant, constant_fields, field_pictures, field_titles
+from wgsindy.report.pictures.fields import Constant, constant_fields, field_pictures
 from wgsindy.report.pictures.flow import flow_pictures
 from wgsindy.report.pictures.law import law_section
 from wgsindy.report.pictures.picture import Picture
@@ -60,6 +61,7 @@ def environment() -> Environment:
     loaded.filters["capitalised"] = capitalised
     loaded.filters["figure"] = figure
     loaded.filters["symbol"] = field_symbol
+    loaded.filters["named"] = named_fields
     loaded.filters["unbroken"] = page_text.unbroken
     loaded.filters["probability"] = probability
     return loaded
@@ -148,8 +150,10 @@ def render(
     random_state: int,
 ) -> Page:
     """Compute everything and fill the template."""
-    weak, unit = weak_fields(diagnostics.findings), origin.time_unit
-    shown, seen = relative(generator, data)
+    weak, unit = weak_fields(diagnostics.findings), origin.time_unit or generator.units.time
+    told = replace(generator, info={**generator.info, TIME: unit})
+    units, (shown, seen) = told.units, relative(told, data)
+    labels = dict(zip(seen.names, units.labels(seen.names), strict=True))
     flow, fields = flow_pictures(shown, seen, weak, unit), field_pictures(shown, seen, weak)
     coverage = coverage_pictures(shown, seen)
     left = residual_sections(shown, seen, diagnostics)
@@ -167,15 +171,15 @@ def render(
             names=generator.names,
             diagnostics=diagnostics,
             next_step=page_text.NEXT[diagnostics.verdict],
-            written=Written.of(generator),
+            written=Written.of(told),
             mapped=None if origin.mapped is None else Written.of(origin.mapped),
-            field_titles=field_titles(generator.names),
+            units=units,
             coefficients=coefficient_rows(generator, generator.written()),
             small_coefficients=coefficient_rows(generator, unwritten(generator)),
             averaged=generator.uncertainty is not None,
             measured=measured(diagnostics, generator.names, len(data.whole)),
-            data_facts=page_text.data_facts(seen, unit),
-            fit_facts=page_text.fit_facts(generator, diagnostics),
+            data_facts=page_text.data_facts(seen, units),
+            fit_facts=page_text.fit_facts(told, diagnostics),
             readout_facts=page_text.readout_facts(shown, seen),
             flow=flow,
             unseen=unseen,
@@ -187,7 +191,7 @@ def render(
             simulated=simulated,
             random_state=random_state,
             model=as_base64(model_file.text_of(generator.to_dict()).encode()),
-            specs=as_json({picture.name: picture.spec() for picture in drawn}),
+            specs=as_json({picture.name: picture.spec(labels) for picture in drawn}),
             style=package_text("report.css"),
             script=package_text("report.js"),
         )
@@ -222,7 +226,7 @@ class Written:
         return cls(
             generator.names,
             formulas.equations(generator),
-            generator.equations(errors=True),
+            named_equations(generator),
             generator.to_latex(),
             generator.to_code("python"),
         )
@@ -277,7 +281,7 @@ def coefficient_rows(
     """Coefficients with their fields and terms as formulas."""
     return [
         (
-            formulas.field_symbol(found.target),
+            field_symbol(found.target, generator.names),
             formulas.term_formula(found.term, generator.names),
             found,
         )

@@ -12,6 +12,7 @@ from wgsindy.diagnostics import Diagnostics
 from wgsindy.diagnostics.findings import Verdict
 from wgsindy.model import tensor
 from wgsindy.model.display.numbers import typographic
+from wgsindy.model.display.units import Units
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.model.readout_bands import readouts
@@ -52,15 +53,6 @@ def duration(value: float, unit: str) -> str:
     """
     written = f"{value:.2g}"
     return f"{written} {unit or ('unit of time' if written == '1' else 'units of time')}"
-
-
-def with_unit(label: str, unit: str) -> str:
-    """Label an axis of time.
-
-    >>> with_unit("time", "s"), with_unit("time", "")
-    ('time (s)', 'time')
-    """
-    return f"{label} ({unit})" if unit else label
 
 
 class Origin(NamedTuple):
@@ -106,9 +98,9 @@ def unbroken(text: str) -> Markup:
     return marked + escape(text[done:])
 
 
-def data_facts(shown: Digest, unit: str) -> list[Fact]:
-    """How much there is of what; ``unit`` of time, if it is known."""
-    after = f" {unit}" if unit else ""
+def data_facts(shown: Digest, units: Units) -> list[Fact]:
+    """How much there is of what."""
+    after = f" {units.time}" if units.time else ""
     data, (briefest, widest) = shown.whole, shown.steps
     shortest, longest = int(data.lengths.min()) - 1, int(data.lengths.max()) - 1
     even = widest - briefest <= UNEVEN * data.mean_dt
@@ -117,7 +109,7 @@ def data_facts(shown: Digest, unit: str) -> list[Fact]:
         Fact("Trajectories", f"{len(data)}"),
         Fact("Steps", f"{data.n_increments}"),
         Fact(
-            "Steps a trajectory",
+            "Steps per trajectory",
             f"{shortest}" if shortest == longest else f"{shortest} to {longest}",
         ),
         Fact(
@@ -131,25 +123,28 @@ def data_facts(shown: Digest, unit: str) -> list[Fact]:
         ),
         Fact("Observed time", f"{data.total_time:.6g}{after}"),
     ]
-    for name, least, most in zip(shown.names, shown.low, shown.high, strict=True):
+    labels = units.labels(shown.names)
+    for name, least, most in zip(labels, shown.low, shown.high, strict=True):
         facts.append(Fact(f"Range of {name}", typographic(f"{least:.4g} to {most:.4g}")))
     return facts
 
 
 def fit_facts(generator: Generator, diagnostics: Diagnostics) -> list[Fact]:
     """How the fit was made, and from how much."""
+    units = generator.units
     facts = [
         Fact("Recipe", str(generator.info.get("recipe", "unknown"))),
         Fact("Library", str(generator.info.get("library", "unknown"))),
-        Fact("Candidate terms a field", f"{diagnostics.n_terms}"),
+        Fact("Candidate terms per field", f"{diagnostics.n_terms}"),
         Fact("Rows", f"{diagnostics.n_rows}"),
-        Fact("Effective horizon, worst covered twentieth", f"{diagnostics.horizon:.3g}"),
+        Fact("Effective time, worst 5 %", f"{diagnostics.horizon:.3g} {units.time}".rstrip()),
     ]
     _, entries = field_names(generator.dimension)
     for p, (name, noise, variance) in enumerate(
-        zip(generator.names, diagnostics.noise_level, diagnostics.observation_noise, strict=True)
+        zip(units.labels(), diagnostics.noise_level, diagnostics.observation_noise, strict=True)
     ):
-        facts.append(Fact(f"Mean noise {entries[tensor.entry_number(p, p)]}", f"{noise:.3g}"))
+        mean = units.title(entries[tensor.entry_number(p, p)])
+        facts.append(Fact(f"Mean of {mean}", f"{noise:.3g}"))
         if variance > 0:
             facts.append(Fact(f"Observation noise of {name}", f"{variance**0.5:.3g}"))
     if diagnostics.noiseless:

@@ -23,6 +23,7 @@ from wgsindy.estimator import WGSINDy
 from wgsindy.model.display.mathml import equations
 from wgsindy.model.display.notebook import fragment
 from wgsindy.model.display.picture import Picture, picture
+from wgsindy.model.display.units import named_fields
 from wgsindy.model.equations import MOST_LINES, WIDEST
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorField
@@ -111,7 +112,8 @@ def test_every_equation_stands_in_the_html_with_its_errors() -> None:
     assert len(rows) == len(written) == 5
     for row, equation in zip(rows, written, strict=True):
         symbol, *terms = row.findall(".//math")
-        assert words(symbol) == equation.name
+        index = named_fields(equation.name, generator.names)[1:].strip("[]")
+        assert words(symbol).replace("\u00a0", " ") == equation.name[0] + index
         assert words(terms[0]) == "="
         assert [words(term) for term in terms[1:]] == [
             words(parsed(str(term))) for term in equation.terms

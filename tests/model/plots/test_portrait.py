@@ -13,6 +13,7 @@ from matplotlib.quiver import Quiver
 
 import wgsindy as wg
 from wgsindy.errors import DataError
+from wgsindy.model.display.units import named_fields
 
 mpl.use("Agg")
 
@@ -88,7 +89,9 @@ def test_every_coefficient_is_drawn(plane: tuple[wg.WGSINDy, wg.Trajectories], a
     generator = plane[0].generator_
     generator.plot_coefficients(ax=ax)
     labels = [text.get_text() for text in ax.get_yticklabels()]
-    assert labels == [f"{one.target}: {one.term}" for one in generator.coefficients]
+    named = [named_fields(one.target, generator.names) for one in generator.coefficients]
+    terms = [one.term for one in generator.coefficients]
+    assert labels == [f"{field}: {term}" for field, term in zip(named, terms, strict=True)]
     drawn = np.asarray(ax.lines[1].get_xdata())
     np.testing.assert_array_equal(drawn, [one.value for one in generator.coefficients])
 

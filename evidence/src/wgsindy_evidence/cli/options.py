@@ -9,7 +9,7 @@ import typer
 
 OutOption = Annotated[Path, typer.Option("--out", help="Folder for results.")]
 RecipeOption = Annotated[str, typer.Option(help="Recipe of the fit.")]
-SeedsOption = Annotated[str, typer.Option(help="Seeds as FIRST:LAST, last one excluded.")]
+SeedsOption = Annotated[str, typer.Option(help="Seeds as FIRST:LAST, without LAST.")]
 OwnSeedsOption = Annotated[
     str | None, typer.Option("--seeds", help="Seeds as FIRST:LAST instead of the usual ones.")
 ]

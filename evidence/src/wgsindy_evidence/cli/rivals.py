@@ -54,7 +54,7 @@ def bench_speed(
 
 def bench_trust(
     count: Annotated[int, typer.Option(help="Spoilt inputs of each kind.", min=1)] = 100_000,
-    kind: Annotated[str, typer.Option(help="Only kinds with this in their name.")] = "",
+    kind: Annotated[str, typer.Option(help="Only kinds whose name contains this.")] = "",
     out: OutOption = Path("results"),
 ) -> None:
     """Try bad input and faults: spoilt files, kills, full disks, lost clusters.

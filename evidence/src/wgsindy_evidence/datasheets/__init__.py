@@ -84,10 +84,10 @@ def index_of(systems: Sequence[str]) -> str:
     """The list of datasheets, by family."""
     parts = [
         "# Datasheets\n",
-        "One page a system: what it is, its equations, what is recovered of them on ten data "
+        "One page per system: what it is, its equations, what is recovered of them on ten data "
         "sets, and how well.\n",
     ]
-    headings = ("System", "the paper's verdict", "what limits it")
+    headings = ("System", "the paper's verdict", "declared limitation")
     for family, factories in zoo.FAMILIES.items():
         chosen = [zoo.get(item.__name__) for item in factories if item.__name__ in systems]
         if chosen:
@@ -109,8 +109,8 @@ def _identity(system: System) -> str:
         for family, factories in zoo.FAMILIES.items()
         if system.key in [factory.__name__ for factory in factories]
     )
-    axis = f"; what limits it: {system.limitation}" if system.limitation else ""
-    return f"Key `{system.key}`; family: {family}; the paper's verdict: {system.verdict}{axis}."
+    limit = f"; declared limitation: {system.limitation}" if system.limitation else ""
+    return f"Key `{system.key}`; family: {family}; the paper's verdict: {system.verdict}{limit}."
 
 
 def _equations(system: System) -> str:
@@ -130,9 +130,10 @@ def _recovered(system: System, sharp: Sequence[Line], drawn: Drawn, paper: Drawn
     rows = [term_cells(row, len(results)) for row in recovered_terms(system, results, drawn.result)]
     parts = [
         f"## Recovered\n\nRecipe `sharp-euler` ({EULER}) on {len(results)} seeds. Medians are over "
-        "the seeds that select the term; value, interval (given the selected terms) and inclusion "
-        f"probability are those of seed {drawn.seed}. A term is `missed` if it is true and no seed "
-        "selects it, `false` if some seed selects it and the truth does not have it.\n",
+        "the seeds that select the term; value, interval (which leaves the choice of the other "
+        f"terms open) and inclusion probability are those of seed {drawn.seed}. A term is `missed` "
+        "if it is true and no seed selects it, `false` if some seed selects it and the truth does "
+        "not have it.\n",
         Grid("Recovered", headings, rows, left=2).markdown(),
     ]
     if beyond := unspanned_fields(system):
@@ -195,7 +196,6 @@ def _figures(system: System, sharp: Sequence[Line], drawn: Drawn, table: Sequenc
         f"PSD at least {metrics.LEAST_PSD:.2f}, cos12 above {metrics.LEAST_COSINE:.2f}; "
         "published: the paper's figures and its verdict.\n",
         _verdict(sharp, drawn),
-        f"What limits it: {system.limitation or 'nothing'}.\n",
     ]
     return "\n".join(parts)
 
@@ -204,7 +204,7 @@ def _verdict(sharp: Sequence[Line], drawn: Drawn) -> str:
     """What the data are said to determine, counted over the seeds, and why on the drawn one."""
     found = [line.result["verdict"] for line in sharp if line.result is not None]
     counts = [f"{word} on {found.count(word)}" for word in VERDICTS]
-    text = f"What the data determine, by recipe `sharp-euler`, of {len(found)} seeds: "
+    text = f"Verdicts of recipe `sharp-euler` over {len(found)} seeds: "
     text += ", ".join(counts) + ".\n"
     reasons = "".join(f"- {reason}\n" for reason in drawn.result["reasons"])
     return text + (f"\nOn seed {drawn.seed}:\n\n{reasons}" if reasons else "")

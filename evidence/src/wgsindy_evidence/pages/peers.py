@@ -55,9 +55,10 @@ def in_short(summary: Standings) -> str:
     (total,) = found
     return (
         "- **Beside its strongest rival on fine, clean steps**, StochasticForceInference "
-        f"{summary.versions.get(STRONGEST, '')} with its linear estimators and PASTIS: that has "
-        f"{total.drift:.2f} x our drift error and {total.tensor:.2f} x our tensor error, and takes "
-        f"{total.warm:.0f} x as long ({len(summary.rows)} systems, {total.shared} data sets; "
+        f"{summary.versions.get(STRONGEST, '')} with its linear estimators and PASTIS: its "
+        f"drift error is {total.drift:.2f} times ours, its tensor error {total.tensor:.2f} times "
+        f"ours, and it takes {total.warm:.0f} times as long ({len(summary.rows)} systems, "
+        f"{total.shared} data sets; "
         "`wgsindy bench peers`)."
     )
 

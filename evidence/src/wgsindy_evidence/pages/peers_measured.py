@@ -76,10 +76,11 @@ def in_short(cells: Sequence[CellRatios]) -> str:
     most = {key: max(getattr(cell, key) for cell in cells) for key in means}
     return (
         "- **On coarse and noisy steps**, beside the parametric estimators of the same rival: our "
-        f"drift error is {means['drift']:.2f} x and our tensor error {means['tensor']:.2f} x its "
-        f"own (geometric means over {len(cells)} cells; in the cell that suits it best "
-        f"{most['drift']:.2f} x and {most['tensor']:.2f} x), in a fraction of the time: "
-        f"{_mean([cell.faster for cell in cells]):.0f} x as fast (`wgsindy bench peers-measured`)."
+        f"drift error is {means['drift']:.2f} times its own and our tensor error "
+        f"{means['tensor']:.2f} times (geometric means over {len(cells)} combinations of system, "
+        f"step and noise; in those that suit it best {most['drift']:.2f} and {most['tensor']:.2f} "
+        f"times), and a fit is {_mean([cell.faster for cell in cells]):.0f} times as fast "
+        "(`wgsindy bench peers-measured`)."
     )
 
 

@@ -21,10 +21,9 @@ from wgsindy_evidence.pages.ours.verdicts import summarise
 from wgsindy_evidence.scope import Scope, in_scope
 
 
-def line(limit: Limit, seed: int, axis: str) -> Line:
-    return Line(
-        verdict_case(limit, seed), "code", {"axis": axis, "axes": [axis], "verdict": ""}, None
-    )
+def line(limit: Limit, seed: int, axis: str, before: tuple[str, ...] = ()) -> Line:
+    found = {"axis": axis, "axes": [*before, axis], "verdict": ""}
+    return Line(verdict_case(limit, seed), "code", found, None)
 
 
 def test_counts_of_hand_made_lines() -> None:
@@ -38,6 +37,7 @@ def test_counts_of_hand_made_lines() -> None:
         line(poly2, 4, Limitation.JUMPS),
         line(poly2, 5, ""),
         line(poly3, 1, Limitation.SEVERAL),
+        line(poly3, 3, Limitation.SEVERAL, (Limitation.JUMPS,)),
         line(noisy, 1, Limitation.NOISE),
         line(noisy, 2, Limitation.SEVERAL),
         line(Limit("rotational_ou"), 1, ""),
@@ -58,7 +58,7 @@ def test_counts_of_hand_made_lines() -> None:
     )
     assert row.others == (Limitation.BOUNDARY, Limitation.JUMPS)
     row = rows["nonpoly_drift", (("library", "poly3"),)]
-    assert (row.fits, row.named, row.false, row.others) == (1, 1, 0, ())
+    assert (row.fits, row.named, row.first, row.false, row.others) == (2, 2, 1, 0, ())
     row = rows["rotational_ou", (("noise", 0.1),)]
     assert (row.limit.expected, row.fits, row.named, row.false) == (Limitation.NOISE, 2, 1, 1)
     within = {row.limit.system: row for row in scope}

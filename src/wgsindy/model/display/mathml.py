@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from wgsindy.model.display.latex import DIGITS_INSIDE_TERMS, round_numbers
 from wgsindy.model.display.numbers import rounded, typographic, with_error
+from wgsindy.model.display.units import named_fields
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names, join_terms
@@ -33,6 +34,7 @@ class Equation:
     name: str
     symbol: Markup
     terms: tuple[Markup, ...]
+    unit: str = ""  # of the field, if it is known
 
 
 def equations(generator: Generator, digits: int = 3) -> list[Equation]:
@@ -42,16 +44,18 @@ def equations(generator: Generator, digits: int = 3) -> list[Equation]:
     return [
         Equation(
             name,
-            field_symbol(name),
+            field_symbol(name, generator.names),
             _sum([found for found in shown if found.target == name], generator.names, digits),
+            generator.units.field(name),
         )
         for name in (*drift, *entries)
     ]
 
 
-def field_symbol(name: str) -> Markup:
-    """Write the name of a field, b1 or a12, with its index below."""
-    return _math(_symbol(name))
+def field_symbol(field: str, names: Sequence[str]) -> Markup:
+    """Write a field, b1 or a12, with the names of its coordinates below."""
+    index = named_fields(field, names)[1:].strip("[]").replace(" ", "\u00a0")  # on one line
+    return _math(Markup("<msub><mi>{}</mi><mi>{}</mi></msub>").format(field[0], index))
 
 
 def term_formula(term: str, names: Sequence[str]) -> Markup:
@@ -61,10 +65,6 @@ def term_formula(term: str, names: Sequence[str]) -> Markup:
 
 def _math(inside: Markup) -> Markup:
     return Markup("<math>{}</math>").format(inside)
-
-
-def _symbol(name: str) -> Markup:
-    return Markup("<msub><mi>{}</mi><mn>{}</mn></msub>").format(name[0], name[1:])
 
 
 def _term(term: str, names: Sequence[str], *, bracketed: bool = False) -> Markup:

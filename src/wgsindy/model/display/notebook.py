@@ -45,8 +45,8 @@ def written(found: Iterable[Equation]) -> Markup:
         Markup("").join(
             Markup(
                 "<div><span class='symbol'>{}</span><span class='relation'><math><mo>=</mo></math>"
-                "</span>{}</div>"
-            ).format(equation.symbol, Markup(" ").join(equation.terms))
+                "</span>{} <small>{}</small></div>"
+            ).format(equation.symbol, Markup(" ").join(equation.terms), equation.unit)
             for equation in found
         )
     )

@@ -12,10 +12,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
 from wgsindy.model import tensor
-from wgsindy.model.linear_form import field_names
+from wgsindy.model.linear_form import field_names, join_terms
+
+if TYPE_CHECKING:
+    from wgsindy.model.generator import Generator
 
 TIME, STATES = "time_unit", "units"  # in what a generator knows of its origin
 UNKNOWN = "time"  # stands for its unit
@@ -52,6 +56,19 @@ class Units:
         """
         return _written(self._powers(target))
 
+    def title(self, target: str) -> str:
+        """Call a field by the names of its states, with its unit: a[x, y] (um K/s)."""
+        return with_unit(named_fields(target, self.names), self.field(target))
+
+    def labels(self, shown: Sequence[str] = ()) -> list[str]:
+        """Write the names of the states, or what is ``shown`` in their place, with their units."""
+        units = self.states or ("",) * len(self.names)
+        return [*map(with_unit, shown or self.names, units)]
+
+    def rotation(self, p: int, q: int) -> str:
+        """Return the unit of a curl, if both states have the same."""
+        return f"1/{self.time}" if self.time and self._state(p) == self._state(q) else ""
+
     def coefficient(self, target: str, term: str) -> str:
         """Return the unit of the coefficient of ``term`` in a field.
 
@@ -85,18 +102,27 @@ class Units:
         return powers
 
     def sentence(self) -> str:
-        """Say the unit of each drift and of each variance, and what those who say D must know.
+        """Say the unit of each drift and of each variance, and how a is related to D.
 
         >>> Units(("x",), "s", ("um",)).sentence()
-        'Units: b[x] in um/s, a[x, x] in um^2/s. For those who say D, a = 2 D.'
+        'Units: b[x] in um/s, a[x, x] in um^2/s. The diffusion coefficient D is a / 2.'
         """
         if not self.known:
-            return "For those who say D, a = 2 D."
+            return "The diffusion coefficient D is a / 2."
         d = len(self.names)
         drift, entries = field_names(d)
         own = [*drift, *(entries[tensor.entry_number(p, p)] for p in range(d))]
         units = ", ".join(f"{named_fields(t, self.names)} in {self.field(t)}" for t in own)
-        return f"Units: {units}. For those who say D, a = 2 D."
+        return f"Units: {units}. The diffusion coefficient D is a / 2."
+
+
+def with_unit(label: str, unit: str) -> str:
+    """Label an axis or a line of a table.
+
+    >>> with_unit("time", "s"), with_unit("time", "")
+    ('time (s)', 'time')
+    """
+    return f"{label} ({unit})" if unit else label
 
 
 def _exponents(term: str, names: Sequence[str]) -> Powers:
@@ -134,7 +160,8 @@ def _written(powers: Powers) -> str:
 
 def _power(unit: str, power: Fraction) -> str:
     whole = f"({unit})" if power != 1 and re.search(r"[/ *^]", unit) else unit
-    return whole if power == 1 else f"{whole}^{power}"
+    exponent = f"{power}" if power.denominator == 1 else f"({power})"
+    return whole if power == 1 else f"{whole}^{exponent}"
 
 
 def named_fields(text: str, names: Sequence[str], tensor_letter: str = "a") -> str:
@@ -150,3 +177,19 @@ def named_fields(text: str, names: Sequence[str], tensor_letter: str = "a") -> s
     for entry, (p, q) in zip(entries, tensor.pairs(len(names)), strict=True):
         called[entry] = f"{tensor_letter}[{names[q]}, {names[p]}]"
     return FIELD.sub(lambda match: called.get(match.group(0), match.group(0)), text)
+
+
+def named_equations(generator: Generator, diffusion: str = "a") -> list[str]:
+    """Write each field by its name, with error bars and its unit; ``"D"`` is half of the tensor."""
+    names, units, shown = generator.names, generator.units, generator.written()
+    drift, entries = field_names(len(names), len(generator.inputs))
+    lines = []
+    for target in (*drift, *entries):
+        scale = 0.5 if target in entries and diffusion == "D" else 1.0
+        own = [found for found in shown if found.target == target]
+        bars = [scale * found.std_error for found in own]
+        known = bool(own) and not any(isnan(bar) for bar in bars)
+        text = join_terms([(scale * f.value, f.term) for f in own], 3, bars if known else None)
+        unit = f"   [{units.field(target)}]" if units.known else ""
+        lines.append(f"{named_fields(target, names, diffusion)} = {text}{unit}")
+    return lines

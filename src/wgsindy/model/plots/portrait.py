@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import DataError
 from wgsindy.model import tensor
+from wgsindy.model.display.units import named_fields, with_unit
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 
@@ -56,8 +57,8 @@ def plot(
     places.draw_ellipses(axes)
     axes.set_xlim(low[first], high[first])
     axes.set_ylim(low[second], high[second])
-    axes.set_xlabel(generator.names[first])
-    axes.set_ylabel(generator.names[second])
+    labels = generator.units.labels()
+    axes.set(xlabel=labels[first], ylabel=labels[second])
     return axes
 
 
@@ -143,8 +144,7 @@ def plot_field(
         least = column(bands.drift_low, bands.diffusion_low)
         most = column(bands.drift_high, bands.diffusion_high)
         axes.fill_between(states[:, p], least, most, color=line.get_color(), alpha=0.2, linewidth=0)
-    axes.set_xlabel(generator.names[p])
-    axes.set_ylabel(f"${field[0]}_{{{field[1:]}}}$")
+    axes.set(xlabel=generator.units.labels()[p], ylabel=generator.units.title(field))
     return axes
 
 
@@ -156,7 +156,9 @@ def plot_coefficients(generator: Generator, *, ax: Axes | None = None) -> Axes:
     errors = np.array([[one.value - one.low, one.high - one.value] for one in found]).reshape(-1, 2)
     axes.axvline(0.0, color="0.7", linewidth=1)
     axes.errorbar(values, places, xerr=np.nan_to_num(errors).T, fmt="o", markersize=4, capsize=3)
-    axes.set_yticks(places, [f"{one.target}: {one.term}" for one in found])
+    ticks = [f"{named_fields(one.target, generator.names)}: {one.term}" for one in found]
+    units = [generator.units.coefficient(one.target, one.term) for one in found]
+    axes.set_yticks(places, [*map(with_unit, ticks, units)])
     axes.set_xlabel("coefficient, with its 95 % interval")
     return axes
 

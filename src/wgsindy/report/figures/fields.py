@@ -186,8 +186,8 @@ def _label_row(axes: Axes, field: str, coordinate: str) -> None:
 def plot_portrait(generator: Generator, data: States, axes: Axes) -> Axes:
     """Draw where the process goes: density of the data, drift arrows, tensor ellipses."""
     drawn = plot(generator, data.states, ax=axes)
-    axes.set_xlabel(data.names[0])
-    axes.set_ylabel(data.names[1])
+    first, second = generator.units.labels(data.names)
+    axes.set(xlabel=first, ylabel=second)
     return drawn
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy.data.dataset import Dataset
 from wgsindy.model import tensor
 from wgsindy.model.display.numbers import rounded, typographic
-from wgsindy.model.display.units import Units, named_fields
+from wgsindy.model.display.units import Units, named_equations, named_fields
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
 from wgsindy.report.digest import Digest, States, digest, relative
@@ -39,14 +39,14 @@ COLUMNS = 3
 def coefficients_csv(generator: Generator) -> str:
     """Write coefficients as a table; error bars that a recipe does not give stay empty."""
     text = io.StringIO()
-    units = Units.of(generator.names, generator.info)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*Coefficient._fields, "field", "unit"])
     for found in generator.coefficients:
         target, term, *numbers = found
         written = ["" if np.isnan(n) else repr(n) for n in numbers]
         named = named_fields(target, generator.names)
-        writer.writerow([target, term, *written, named, units.coefficient(target, term)])
+        unit = generator.units.coefficient(target, term)
+        writer.writerow([target, term, *written, named, unit])
     return text.getvalue()
 
 
@@ -60,8 +60,9 @@ def fit_figures(
     shown, seen = relative(generator, digest(data))
     if data.dimension != 2:
         return {"fields": plot_curves(shown, seen, weak)}
+    equations = named_equations(generator)
     return {
-        "overview": plot_fit(shown, seen, generator.equations(), weak),
+        "overview": plot_fit(shown, seen, equations, weak),
         "fields": plot_images(shown, seen, weak),
     }
 
@@ -78,7 +79,8 @@ def plot_fit(
     portrait, below = figure.subplots(2, 1, height_ratios=(5.2, 0.19 * rows))
     plot_portrait(generator, data, portrait)
     if weak:
-        portrait.set_title(f"not identified: {', '.join(map(_written, sorted(weak)))}")
+        doubtful = f"not identified: {', '.join(sorted(weak))}"
+        portrait.set_title(named_fields(doubtful, generator.names))
     below.axis("off")
     below.text(
         0.0, 1.0, "\n".join(lines), va="top", family="monospace", fontsize=8.5, in_layout=False
@@ -90,7 +92,8 @@ def plot_images(generator: Generator, data: States, weak: Collection[str] = ()) 
     """Draw b1, b2, a11, a12, a22 over the central range of two coordinates."""
     from matplotlib.figure import Figure
 
-    view = Viewport.of(data)
+    view, units = Viewport.of(data), generator.units
+    labels = units.labels(data.names)
     images = field_images(generator, view.mesh(POINTS))
     figure = Figure(figsize=(9.6, 5.6), layout="constrained")
     panels = figure.subplots(2, COLUMNS, sharex=True, sharey=True)
@@ -100,8 +103,8 @@ def plot_images(generator: Generator, data: States, weak: Collection[str] = ()) 
     for axes, name, values, limits, same in zip(
         places, all_field_names(2), images.values, images.colours, constant, strict=True
     ):
-        axes.set_title(_titled(name, weak))
-        axes.set_xlabel(view.names[0])
+        axes.set_title(_titled(name, weak, units))
+        axes.set_xlabel(labels[0])
         axes.tick_params(labelbottom=True)
         if same:  # one number says more than a coloured square
             number = typographic(rounded(float(values[0]), 4))
@@ -111,7 +114,7 @@ def plot_images(generator: Generator, data: States, weak: Collection[str] = ()) 
         image = draw_image(axes, images.mesh, values, colours, limits)
         draw_colour_bar(figure, image, blank=not values.any(), ax=[axes], pad=0.01)
     for axes in (panels[0, 0], panels[1, 0]):
-        axes.set_ylabel(view.names[1])
+        axes.set_ylabel(labels[1])
     return figure
 
 
@@ -132,13 +135,14 @@ def plot_curves(generator: Generator, data: States, weak: Collection[str] = ()) 
     for axes in panels[len(curves) :]:
         axes.axis("off")
     names, found = all_field_names(d), field_curves(generator, data, POINTS)
+    labels = generator.units.labels(data.names)
     for axes, (p, field) in zip(panels, curves, strict=False):
         _draw_curve(found[p], field, axes, "0.5" if names[field] in weak else "C0")
         if field >= d:
             axes.set_ylim(bottom=0)  # a variance: small changes must look small
         axes.locator_params(nbins=5)
-        axes.set_xlabel(data.names[p])
-        axes.set_title(_titled(names[field], weak))
+        axes.set_xlabel(labels[p])
+        axes.set_title(_titled(names[field], weak, generator.units))
     return figure
 
 
@@ -149,9 +153,5 @@ def _draw_curve(curves: FieldCurves, field: int, axes: Axes, colour: str) -> Non
         axes.fill_between(curves.places, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
-def _titled(field: str, weak: Collection[str]) -> str:
-    return f"{_written(field)} (not identified)" if field in weak else _written(field)
-
-
-def _written(field: str) -> str:
-    return f"${field[0]}_{{{field[1:]}}}$"
+def _titled(field: str, weak: Collection[str], units: Units) -> str:
+    return f"{units.title(field)}, not identified" if field in weak else units.title(field)

@@ -10,6 +10,7 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.errors import DataError
 from wgsindy.model.display.numbers import percent
+from wgsindy.model.display.units import with_unit
 from wgsindy.model.generator import Generator
 from wgsindy.model.plots.portrait import new_axes
 from wgsindy.report.checks.residuals import residuals
@@ -81,7 +82,8 @@ def plot_simulated(
     axes.plot([], [], color="C1", alpha=0.3, linewidth=8, label="simulated")
     axes.plot(found.places, found.observed, color="C0", label="observed")
     axes.set_title(f"{percent(found.inside)} of the observed curve inside", fontsize="medium")
-    axes.set_xlabel(generator.names[p] if what == "density" else "time apart")
+    apart = with_unit("time apart", generator.units.time)
+    axes.set_xlabel(generator.units.labels()[p] if what == "density" else apart)
     axes.set_ylabel(what)
     axes.legend()
     return axes

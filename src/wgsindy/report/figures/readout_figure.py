@@ -8,6 +8,7 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import ReadoutError
+from wgsindy.model.display.units import with_unit
 from wgsindy.readouts.readouts import Readouts
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def _draw_line(axes: Axes, told: Readouts, states: FloatArray | None) -> None:
     if np.isfinite(found.low).all() and np.isfinite(found.high).all():
         axes.fill_between(x, found.low, found.high, color="C0", alpha=0.25, label="95 % band")
     axes.plot(x, found.values, color="C0", label="stationary density")
-    axes.set(xlabel=name, ylabel="density", title="Stationary density")
+    label = told.generator.units.labels()[0]
+    axes.set(xlabel=label, ylabel="density", title="Stationary density")
     axes.legend()
 
 
@@ -71,8 +73,8 @@ def _draw_plane(axes: Axes, told: Readouts, states: FloatArray | None) -> None:
         # Roots of the lengths: the current spans many orders of magnitude.
         shown = flow[drawn] / np.sqrt(strength[drawn])[:, None]
         axes.quiver(*places[drawn].T, *shown.T, color="C3", width=0.005, angles="uv")
-    axes.set(xlabel=told.generator.names[0], ylabel=told.generator.names[1])
-    axes.set_title("Stationary density and current")
+    first, second = told.generator.units.labels()
+    axes.set(xlabel=first, ylabel=second, title="Stationary density and current")
 
 
 def _draw_memory(axes: Axes, told: Readouts) -> None:
@@ -84,5 +86,6 @@ def _draw_memory(axes: Axes, told: Readouts) -> None:
         axes.plot(times, found.values, color=f"C{p}", label=name)
     axes.axhline(0.0, color="0.7", lw=0.8)
     axes.axvline(told.relaxation_times[0].value, color="0.5", ls=":", label="1 / gap")
-    axes.set(xlabel="time", ylabel="autocorrelation", title="Memory", ylim=(-1.05, 1.05))
+    time = with_unit("time", told.generator.units.time)
+    axes.set(xlabel=time, ylabel="autocorrelation", title="Memory", ylim=(-1.05, 1.05))
     axes.legend()

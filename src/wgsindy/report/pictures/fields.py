@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from wgsindy.model import tensor
+from wgsindy.model.display.units import Units, named_fields
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
@@ -22,6 +23,7 @@ from wgsindy.report.field_data import (
     is_constant,
     planes,
 )
+from wgsindy.report.page_text import capitalised
 from wgsindy.report.pictures.picture import (
     REFERENCE,
     SERIES,
@@ -42,18 +44,19 @@ MOST_PLACES = 2000  # of the data at which a field is compared with a constant
 PALE_COLOURS = [[0.0, "var(--empty)"], [1.0, "var(--pale)"]]
 
 
-def field_titles(names: Sequence[str]) -> dict[str, str]:
+def field_titles(units: Units) -> dict[str, str]:
     """What each field is, by its name.
 
-    >>> list(field_titles(("x", "y")).values())[:4]
-    ['b1, drift of x', 'b2, drift of y', 'a11, variance of x', 'a12, covariance of x and y']
+    >>> list(field_titles(Units(("x", "y"), "s", ("um", "um"))).values())[1:3]
+    ['drift of y: b[y] (um/s)', 'variance of x: a[x, x] (um^2/s)']
     """
+    names = units.names
     drift, entries = field_names(len(names))
-    titles = {field: f"{field}, drift of {name}" for field, name in zip(drift, names, strict=True)}
+    titles = dict(zip(drift, (f"drift of {name}" for name in names), strict=True))
     for field, (p, q) in zip(entries, tensor.pairs(len(names)), strict=True):
         shared = f"covariance of {names[q]} and {names[p]}"
-        titles[field] = f"{field}, {f'variance of {names[p]}' if p == q else shared}"
-    return titles
+        titles[field] = f"variance of {names[p]}" if p == q else shared
+    return {field: f"{title}: {units.title(field)}" for field, title in titles.items()}
 
 
 class Constant(NamedTuple):
@@ -76,9 +79,9 @@ def constant_fields(
     places = np.unique(data.states[:: max(1, len(data.states) // MOST_PLACES)], axis=0)
     values, widths = field_values(generator, places), half_widths(generator, places)
     return [
-        Constant(field, title, float(value[0]), float(width.max()), field not in weak)
+        Constant(field, capitalised(title), float(value[0]), float(width.max()), field not in weak)
         for (field, title), value, width, same in zip(
-            field_titles(generator.names).items(), values, widths, is_constant(values), strict=True
+            field_titles(generator.units).items(), values, widths, is_constant(values), strict=True
         )
         if same
     ]
@@ -124,9 +127,10 @@ def _images(generator: Generator, data: States) -> dict[str, Picture]:
     images, widths = field_images(generator, mesh, seen), half_widths(generator, mesh.states)
     pictures = {}
     for (field, title), values, (low, high), width in zip(
-        field_titles(generator.names).items(), images.values, images.colours, widths, strict=True
+        field_titles(generator.units).items(), images.values, images.colours, widths, strict=True
     ):
-        hover = f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>{field} = %{{z:.4g}}"
+        called = named_fields(field, generator.names)
+        hover = f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>{called} = %{{z:.4g}}"
         sure: Spec = {}
         if np.isfinite(width).all():
             hover += " ± %{customdata:.2g}"
@@ -137,21 +141,22 @@ def _images(generator: Generator, data: States) -> dict[str, Picture]:
         there = values[seen]
         pictures[field] = Picture(
             name=f"field-{field}",
-            title=title,
+            title=capitalised(title),
             alt=(
-                f"Image of {title}, over the plane of {names[0]} and {names[1]}: from "
+                f"Image of the {title}, over the plane of {names[0]} and {names[1]}: from "
                 f"{there.min():.3g} to {there.max():.3g} where there are samples."
             ),
             traces=[shown],
             layout=axes(*names),
             aspect=SQUARE,
-            columns=(field, *(["half width of the 95 % band"] if sure else [])),
+            columns=(called, *(["half width of the 95 % band"] if sure else [])),
         )
     return pictures
 
 
 def _curves(generator: Generator, data: States) -> dict[str, Picture]:
-    found, titles = field_curves(generator, data, POINTS), field_titles(generator.names)
+    found, units = field_curves(generator, data, POINTS), generator.units
+    titles = field_titles(units)
     # The least and the largest of all curves and bands of a field, ``(F, 2)``.
     extremes = np.array(
         [
@@ -166,16 +171,14 @@ def _curves(generator: Generator, data: States) -> dict[str, Picture]:
     return {
         field: Picture(
             name=f"field-{field}",
-            title=title,
-            alt=(
-                f"Curves of {title}, through the middle of the data: from {low:.3g} to {high:.3g}."
-            ),
+            title=capitalised(title),
+            alt=(f"Curves of the {title}, amid the data: from {low:.3g} to {high:.3g}."),
             traces=[
                 trace
                 for p, curves in enumerate(found)
-                for trace in _curve_traces(curves, number, p, data, field)
+                for trace in _curve_traces(curves, number, p, data, units.title(field))
             ],
-            layout=axes(below, field, yaxis={"range": numbers(_with_margin(*opened))}),
+            layout=axes(below, units.title(field), yaxis={"range": numbers(_with_margin(*opened))}),
         )
         for number, ((field, title), (low, high), opened) in enumerate(
             zip(titles.items(), extremes, colour_ranges(extremes, data.dimension), strict=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.model import tensor
+from wgsindy.model.display.units import named_fields
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names
 from wgsindy.report.digest import States
@@ -68,21 +69,22 @@ def arrow_picture(
     )
     components, _ = field_names(generator.dimension)
     doubtful = [components[p] for p in plane.pair if components[p] in weak]
+    title = marked(f"Drift in {plane.described(data.names)}", doubtful)
     outlines = [
         outline(arrow_outlines(places[part], arrows[part], plane.sizes), 1.5, colour)
         for part, colour in ((~seen, "var(--pale)"), (seen, "var(--ink)"))
     ]
     return Picture(
         name=f"arrows-{plane.first}-{plane.second}",
-        title=marked(f"Drift in {plane.described(data.names)}", doubtful),
+        title=named_fields(title, generator.names),
         alt=(
             f"Arrows of the drift in the plane of {plane.described(data.names)}, over the density "
             f"of the samples. The fastest among them moves {_fastest(drift[seen]):.3g} in "
             f"{duration(1, unit)}."
         ),
         caption=(
-            f"An arrow is the way the drift alone would go in {duration(time, unit)}. Pale ones, "
-            "where there are no samples, are cut at the longest."
+            f"An arrow is the displacement by the drift alone in {duration(time, unit)}. Pale "
+            "arrows, where there are no samples, are cut at the longest of the others."
             + (f" {UNIDENTIFIED}" if doubtful else "")
         ),
         traces=[_density(plane, data), *outlines, _points(places, hover, drift)],
@@ -120,8 +122,8 @@ def ellipse_picture(generator: Generator, data: States, plane: Plane, unit: str)
             "long where noise is strong, tilted where the coordinates share it."
         ),
         caption=(
-            f"An ellipse holds 39 % of where the noise alone would lead in "
-            f"{duration(time, unit)}: one standard deviation around. Pale ones have no samples."
+            "An ellipse is one standard deviation of the displacement by the noise alone in "
+            f"{duration(time, unit)}. Where it is pale there are no samples."
         ),
         traces=[
             _density(plane, data),

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from wgsindy.errors import ReadoutError, WgsindyError
+from wgsindy.model.display.units import with_unit
 from wgsindy.model.generator import Generator
 from wgsindy.readouts.readouts import TURNS, Readouts
 from wgsindy.readouts.values import Value
 from wgsindy.report.digest import Digest, States
 from wgsindy.report.field_data import planes
-from wgsindy.report.page_text import capitalised, with_unit
+from wgsindy.report.page_text import capitalised
 from wgsindy.report.pictures.flow import ARROWS, LONGEST_ARROW, arrow_outlines
 from wgsindy.report.pictures.picture import (
     FLAT,
@@ -65,12 +66,14 @@ def law_numbers(told: Readouts, unit: str) -> list[tuple[str, Value]]:
     for k, rate in enumerate(told.rates[:SHOWN_RATES]):
         if rate.frequency.value < -TURNS:
             continue  # the other one of a pair
-        label = f"relaxation time {len(rows) + 1}"
+        label = with_unit(f"relaxation time {len(rows) + 1}", unit)
         if rate.frequency.value > TURNS * rate.decay.value:
-            label += f", turning once in {2 * np.pi / rate.frequency.value:.3g}"
-        rows.append((with_unit(label, unit), times[k]))
-    with suppress(ReadoutError):  # noise may be missing in some direction
-        rows.append(("entropy production a unit of time", told.entropy_production))
+            label += f", one turn in {2 * np.pi / rate.frequency.value:.3g} {unit}".rstrip()
+        rows.append((label, times[k]))
+    each = f"1/{unit}" if unit else "per unit of time"
+    if told.generator.dimension > 1:  # a line is reversible, whatever its equation
+        with suppress(ReadoutError):  # noise may be missing in some direction
+            rows.append((with_unit("entropy production", each), told.entropy_production))
     return rows
 
 
@@ -89,8 +92,8 @@ def _marginal(told: Readouts, data: Digest, p: int) -> Picture:
         title=f"Density of {shown}",
         alt=f"Histogram of the samples of {shown}, and the stationary density of the equations.",
         caption=(
-            "Samples that have not forgotten where they started have another density than the "
-            "equations have in the long run."
+            "Samples that still depend on where they started have another density than the "
+            "stationary one of the equations."
         ),
         traces=traces,
         layout=axes(shown, "density"),
@@ -114,7 +117,7 @@ def _current(told: Readouts, data: States) -> Picture:
             "The stationary density of the equations, and arrows of the probability current. "
             "A reversible process has none."
         ),
-        caption="Arrows are as long as the current is strong; the longest is the same everywhere.",
+        caption="Lengths of arrows are proportional to the current.",
         traces=[
             heat(cells, density, showscale=False, hoverinfo="skip"),
             outline(arrow_outlines(places, arrows, plane.sizes), 1.6, "white"),

@@ -7,7 +7,7 @@ that light, dark and paper each have their own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -34,7 +34,7 @@ STOPS = 17  # of a palette; the page fills in between
 SQUARE, FLAT = 1.0, 0.72  # height over width
 UNIDENTIFIED = (
     "The data do not determine it: what is drawn is an average over sets of terms, and may be "
-    "chance."
+    "due to chance."
 )
 
 
@@ -52,11 +52,15 @@ class Picture:
     wide: bool = field(default=False)
     columns: Sequence[str] = ()  # what the values beside x and y are, in a table of the data
 
-    def spec(self) -> Spec:
-        """What the page's script draws, and writes as a table."""
+    def spec(self, labels: Mapping[str, str]) -> Spec:
+        """What the page's script draws, and writes as a table; titles of axes by ``labels``."""
+        layout = dict(self.layout)
+        for side in ("xaxis", "yaxis"):
+            title = layout[side]["title"]["text"]
+            layout[side] = layout[side] | {"title": {"text": labels.get(title, title)}}
         return {
             "data": list(self.traces),
-            "layout": self.layout,
+            "layout": layout,
             "aspect": self.aspect,
             "columns": list(self.columns),
         }
@@ -65,8 +69,8 @@ class Picture:
 def marked(title: str, weak: Collection[str]) -> str:
     """Say in a title which of the drift components drawn are not identified.
 
-    >>> marked("Drift in x and y", ["b2"])
-    'Drift in x and y (b2 not identified)'
+    >>> marked("Drift in x and y", ["b[y]"])
+    'Drift in x and y (b[y] not identified)'
     """
     return f"{title} ({', '.join(weak)} not identified)" if weak else title
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from wgsindy.errors import WgsindyError
 from wgsindy.estimate.states import states_of
+from wgsindy.model.display.units import with_unit
 from wgsindy.model.generator import Generator
 from wgsindy.report.digest import Digest
-from wgsindy.report.page_text import with_unit
 from wgsindy.report.pictures.picture import OBSERVED, Picture, axes, band, curve, numbers
 
 SHOWN = 200  # samples of the first trajectory
@@ -42,7 +42,7 @@ def state_pictures(generator: Generator, data: Digest, unit: str) -> list[Pictur
                 name=f"states-{p}",
                 title=f"{shown} over time",
                 alt=f"Mean and 95 % band of {shown} over time, given all samples.",
-                caption="The first trajectory, as all of its samples tell it.",
+                caption="The first trajectory, estimated from all of its samples.",
                 traces=traces,
                 layout=axes(with_unit("time", unit), shown),
                 aspect=0.4,

@@ -6,10 +6,10 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.model.display.numbers import percent
+from wgsindy.model.display.units import with_unit
 from wgsindy.model.uncertainty import normal_quantile
 from wgsindy.report.checks.residuals import Residuals
 from wgsindy.report.checks.simulation import Envelope, SimulationCheck
-from wgsindy.report.page_text import with_unit
 from wgsindy.report.pictures.picture import (
     OBSERVED,
     REFERENCE,

@@ -13,16 +13,20 @@ from wgsindy_evidence.pages.page import Content
 from wgsindy_evidence.pages.summary import Index
 from wgsindy_evidence.scope import in_scope
 
-SCOPE_HEADINGS = ("System", "axis that it has", "named instead", "fits", "false alarms")
-LIMIT_HEADINGS = ("Limit", "seen with", "its axis", "named instead", "fits", "named")
+SCOPE_HEADINGS = ("System", "its limitation", "named instead", "fits", "false alarms")
+LIMIT_HEADINGS = (
+    *("System", "seen with", "its limitation", "named instead"),
+    *("fits", "named", "named first"),
+)
 
 
 class Row(NamedTuple):
-    """A limit, how often it was fitted, its axis named first, a false one instead, and which."""
+    """A limit, how often it was fitted and named, before all else, a false one instead, which."""
 
     limit: Limit
     fits: int
     named: int
+    first: int
     false: int
     others: tuple[str, ...]
 
@@ -30,7 +34,7 @@ class Row(NamedTuple):
 def summarise(lines: Sequence[Line]) -> tuple[list[Row], list[Row]]:
     """Rows of the systems in scope, and of the limits.
 
-    False is an axis that stands first and that the system does not have.
+    False is a limitation that is counted and that the system does not have.
     """
     index = Index(lines)
     scope = [_row(Limit(system), index) for system in in_scope()]
@@ -40,10 +44,11 @@ def summarise(lines: Sequence[Line]) -> tuple[list[Row], list[Row]]:
 
 def _row(limit: Limit, index: Index) -> Row:
     results = index.results(verdict_case(limit, seed) for seed in index.seeds)
-    axes = [result["axis"] for result in results]
-    wrong = [axis for axis in axes if axis not in ("", limit.expected)]
-    named = sum(axis == limit.expected for axis in axes)
-    return Row(limit, len(axes), named, len(wrong), tuple(sorted(set(wrong))))
+    counted = [result["axis"] for result in results]
+    wrong = [one for one in counted if one not in ("", limit.expected)]
+    named = sum(one == limit.expected for one in counted)
+    first = sum(result["axes"][:1] == [limit.expected] for result in results)
+    return Row(limit, len(counted), named, first, len(wrong), tuple(sorted(set(wrong))))
 
 
 def build(lines: Sequence[Line]) -> Content:
@@ -65,8 +70,7 @@ def build(lines: Sequence[Line]) -> Content:
                         _words(row)[0],
                         _settings(row),
                         *_words(row)[1:],
-                        str(row.fits),
-                        str(row.named),
+                        *map(str, (row.fits, row.named, row.first)),
                     ]
                     for row in limits
                 ],
@@ -89,8 +93,9 @@ def _settings(row: Row) -> str:
 def _sum(scope: Sequence[Row], limits: Sequence[Row]) -> str:
     fits, false = sum(row.fits for row in scope), sum(row.false for row in scope)
     cases, named = sum(row.fits for row in limits), sum(row.named for row in limits)
+    first = sum(row.first for row in limits)
     worst = min((row.named / row.fits for row in limits), default=float("nan"))
     return (
-        f"False alarms: {false} of {fits}. Right axis: {named} of {cases} limits, the worst row "
-        f"{worst:.0%}."
+        f"False alarms: {false} of {fits}. Known limits named: {named} of {cases} (worst row "
+        f"{worst:.0%}); before any other finding: {first}."
     )

@@ -109,22 +109,26 @@ def master_grid(rows: Sequence[Row], title: str) -> Grid:
 
 def overall_sentences(summary: Overall) -> list[str]:
     """Say what the rows add up to."""
+    more = summary.rows > summary.systems  # than the systems in scope
+    held = f"; of all rows of the paper's table, {summary.held} of {summary.rows}" if more else ""
+    ratios = (
+        f"; drift {summary.spanned_ratio_drift:.3f}, tensor {summary.spanned_ratio_tensor:.3f} "
+        "over all rows but Müller-Brown and SABR"
+    )
     sentences = [
-        f"In scope: {summary.passed} of {summary.systems} systems hold the gates on medians; "
-        f"of all rows of the paper's table, {summary.held} of {summary.rows}.",
+        f"In scope: {summary.passed} of {summary.systems} systems hold the gates on medians{held}.",
         f"Median drift error {summary.drift:.4f} (floor {summary.floor_drift:.4f}, ratio "
         f"{summary.drift / summary.floor_drift:.3f}), tensor error {summary.tensor:.4f} (floor "
         f"{summary.floor_tensor:.4f}, ratio {summary.tensor / summary.floor_tensor:.3f}), "
         f"a12 cosine {summary.cosine:.4f}.",
         f"Geometric mean of error over floor: drift {summary.ratio_drift:.3f}, tensor "
-        f"{summary.ratio_tensor:.3f} in scope; drift {summary.spanned_ratio_drift:.3f}, tensor "
-        f"{summary.spanned_ratio_tensor:.3f} over all rows but Müller-Brown and SABR.",
+        f"{summary.ratio_tensor:.3f} in scope{ratios if more else ''}.",
     ]
     found = summary.ledger
     sentences.append(
         f"Stable support in the standardised coordinates of each data set, where a shift turns one "
         f"power into several: {found.recovered} of {found.active} terms, {found.false_positives} "
-        "false ones (the paper's own count, in the declared library, is below)."
+        "false ones (the paper counts in the declared library instead: see Stable support)."
     )
     terms = summary.terms
     if terms.present:
