@@ -383,11 +383,14 @@ class Readouts:
     def _passages(self, levels: list[Level], starts: FloatArray, timed: bool) -> TwoGrids:
         """Chains for passages into sets: those of the stationary law if it reaches them."""
         self._refuse_inputs()
+        reached = False
         with suppress(ReadoutError):
             self.solved.refuse_cut()
             reached = all(bool((level(self.grid.centres) < 0).any()) for level in levels)
-            if reached and self.grid.inside(starts).all():
-                return self.solved
+        if reached or self._box is not None:
+            self._within(starts)
+        if reached:
+            return self.solved
 
         def check(one: Solved) -> None:
             felt = felt_sides(one.chain, one.generator, levels, starts, timed)
@@ -395,8 +398,6 @@ class Readouts:
                 raise ReadoutError(too_small(felt, self.generator.names))
 
         if self._box is not None:
-            for start in starts:
-                point_of(start, self.grid)
             return replace(self.solved, check=check)
         box = closing_box(self.generator, self.seen, levels, starts, timed)
         return replace(self._on_two_grids(self._cut_into_cells(*box)), check=check)
