@@ -12,7 +12,7 @@ from wgsindy.data.frame import Frame
 from wgsindy.errors import LibraryError, ReadoutError
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
-from wgsindy.readouts.chain import UNDERFLOW, Chain
+from wgsindy.readouts.chain import UNDERFLOW, Chain, factorise
 from wgsindy.readouts.evolution import Evolution
 from wgsindy.readouts.grid import Grid, Side, shape_of
 from wgsindy.readouts.passage import (
@@ -33,8 +33,8 @@ CUT = 1e-4  # probability in the outermost cells of a side from which on a box c
 FULL = 0.02  # probability at the sides that no finer grid would take away
 CLOSED = CUT / 5  # the same while looking: the grid that is used in the end is another
 # By how much an open side moves out: a little at first, since what is far from the data is
-# extrapolation, then more.
-GROWTH = (1.3,) * 4 + (1.7,) * 18
+# extrapolation, then more, and much where formulas may have their states far from zero.
+GROWTH = (1.3,) * 4 + (1.7,) * 18 + (4.0,) * 6
 TIGHT, MOST_ROUNDS = 0.8, 12  # part of the width that is worth keeping, and how often to try
 START = 2.5  # deviations of the data to begin with
 REACH, MOST_OUTSIDE = 4.0, 0.05  # deviations that data reach, and what may be beyond
@@ -172,7 +172,8 @@ def left_before(chain: Chain, generator: Generator, start: FloatArray, time: flo
     if not sides:
         return 0.0
     ended = Ending(chain, walls(chain, sides, []))
-    kept = Evolution.of(ended.matrix, np.where(ended.inside, 0.0, 1.0), 1.0 / time)
+    factor = factorise(ended.matrix, 1.0 / time)
+    kept = Evolution.of(factor, np.where(ended.inside, 0.0, 1.0), 1.0 / time)
     return 1.0 - float(kept.at(np.array([time]), chain.grid.weights_at(start))[0])
 
 

@@ -28,9 +28,8 @@ class Evolution:
     start: FloatArray  # (m,): the function in the basis
 
     @classmethod
-    def of(cls, matrix: Any, start: FloatArray, rate: float) -> Evolution:
-        """Build the space of ``start (n,)``; ``rate`` is that of what is of interest."""
-        factor = factorise(matrix, rate)
+    def of(cls, factor: Any, start: FloatArray, rate: float) -> Evolution:
+        """Build the space of ``start (n,)``; ``factor`` of Q - ``rate``, that of interest."""
         basis = np.zeros((len(start), SOLVES + 1))
         hessenberg = np.zeros((SOLVES + 1, SOLVES))
         size = float(np.linalg.norm(start))
@@ -80,9 +79,10 @@ def moments_after(chain: Chain, start: FloatArray, time: float) -> tuple[FloatAr
     """
     d, weights = len(start), chain.grid.weights_at(start)
     away, after = chain.grid.centres - start, np.array([time])
+    factor = factorise(chain.rates, 1.0 / time)
 
     def expected(values: FloatArray) -> float:
-        return float(Evolution.of(chain.rates, values, 1.0 / time).at(after, weights)[0])
+        return float(Evolution.of(factor, values, 1.0 / time).at(after, weights)[0])
 
     mean = np.array([expected(away[:, p]) for p in range(d)])
     square = np.zeros((d, d))

@@ -27,6 +27,7 @@ from wgsindy.readouts.box import (
     left_before,
     too_small,
 )
+from wgsindy.readouts.chain import factorise
 from wgsindy.readouts.evolution import Evolution, moments_after, observed
 from wgsindy.readouts.grid import Grid, shape_of
 from wgsindy.readouts.long_run import ComplexArray, Modes, metastable_sets, modes
@@ -330,7 +331,7 @@ class Readouts:
 
         def correlation(one: Solved) -> FloatArray:
             moved, seen = observed(one.chain, self._formula(of))
-            found = Evolution.of(one.chain.rates, moved, shift).at(after, seen)
+            found = Evolution.of(factorise(one.chain.rates, shift), moved, shift).at(after, seen)
             return np.asarray(found / (seen @ moved))
 
         return self.solved.field(correlation)
@@ -346,7 +347,9 @@ class Readouts:
 
         def spectrum(one: Solved) -> FloatArray:
             moved, seen = observed(one.chain, self._formula(of))
-            return Evolution.of(one.chain.rates, moved, shift).spectrum(angular, seen)
+            return Evolution.of(factorise(one.chain.rates, shift), moved, shift).spectrum(
+                angular, seen
+            )
 
         return self.solved.field(spectrum, "log")
 
@@ -438,11 +441,8 @@ class Readouts:
 
         start = point_of(x0, self.grid)
 
-        def mean(one: Solved) -> FloatArray:
-            return moments_after(one.chain, start, t)[0]
-
-        def covariance(one: Solved) -> FloatArray:
-            return moments_after(one.chain, start, t)[1]
+        def law(one: Solved) -> FloatArray:
+            return np.vstack(moments_after(one.chain, start, t))
 
         def check(one: Solved) -> None:
             gone = left_before(one.chain, one.generator, start, t)
@@ -456,5 +456,5 @@ class Readouts:
         with suppress(ReadoutError):
             self.solved.refuse_cut()
             solved = self.solved
-        of = solved.field
-        return Forecast(of(mean, stationary=False), of(covariance, stationary=False))
+        found = solved.field(law, stationary=False)
+        return Forecast(found.part(0), found.part(slice(1, None)))

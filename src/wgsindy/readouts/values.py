@@ -86,6 +86,11 @@ class Field:
         )
         return Value(value, low, high, error, level, self.note)
 
+    def part(self, rows: int | slice) -> Field:
+        """Some of the rows."""
+        held = (self.values, self.low, self.high, self.grid_error)
+        return Field(*(array[rows] for array in held), self.note)
+
     def limited(self, least: float, most: float) -> Field:
         """Clip values and bands to what is possible."""
         values, low, high = (
