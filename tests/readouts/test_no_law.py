@@ -68,6 +68,8 @@ def test_gamblers_ruin_with_a_drift(box: object) -> None:
     found = line(0.5).readouts(box=box).committor("x < -1", "x > 2", points)
     between = (1 - np.exp(-(points[:3, 0] + 1))) / (1 - np.exp(-3))
     assert np.allclose(found, [*between, 1.0, 0.0], atol=1e-4)
+    there = line(0.5).readouts(box=box).committor("x < -1", "x > 2", points[3:])
+    assert np.array_equal(there, [1.0, 0.0])
 
 
 def test_brownian_motion_leaves_a_disc() -> None:

@@ -15,14 +15,7 @@ from wgsindy.model.generator import Generator
 from wgsindy.readouts.chain import UNDERFLOW, Chain, factorise
 from wgsindy.readouts.evolution import Evolution
 from wgsindy.readouts.grid import Grid, Side, shape_of
-from wgsindy.readouts.passage import (
-    Ending,
-    Level,
-    absorbed,
-    swallowed,
-    targets,
-    walls,
-)
+from wgsindy.readouts.passage import Ending, Level, absorbed, swallowed, targets, walls
 
 # Cells a side while looking: a coarse grid adds noise of its own, and a finer one less.
 COARSE = {1: (256, 512, 1024), 2: (40, 80, 160), 3: (14, 20, 24)}
@@ -109,8 +102,11 @@ def closing_box(
     low = np.minimum(frame.centre - START * frame.scale, starts.min(axis=0) - frame.scale)
     high = np.maximum(frame.centre + START * frame.scale, starts.max(axis=0) + frame.scale)
     low, shape = np.maximum(low, ends), (COARSE[d][1],) * d
-    while swallowed(Grid(low, high, shape), levels, starts):
-        low, high = (starts.mean(axis=0) + (end - starts.mean(axis=0)) / 8 for end in (low, high))
+    for _ in range(MOST_ROUNDS):
+        if swallowed(Grid(low, high, shape), levels, starts):
+            low, high = (
+                starts.mean(axis=0) + (end - starts.mean(axis=0)) / 16 for end in (low, high)
+            )
     for growth in GROWTH:
         chain = _on_grid(generator, low, high, COARSE[d][1])
         sides = felt_sides(chain, generator, levels, starts, timed)

@@ -16,40 +16,16 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
 from wgsindy.errors import ReadoutError
 from wgsindy.passes.summary import data_summary
+from wgsindy.readouts import box as boxes
 from wgsindy.readouts import long_run
-from wgsindy.readouts.box import (
-    CUT,
-    FELT,
-    closing_box,
-    felt_sides,
-    find_box,
-    given_box,
-    left_before,
-    too_small,
-)
 from wgsindy.readouts.chain import factorise
 from wgsindy.readouts.evolution import Evolution, moments_after, observed
 from wgsindy.readouts.grid import Grid, shape_of
 from wgsindy.readouts.long_run import ComplexArray, Modes, metastable_sets, modes
 from wgsindy.readouts.named import NamedModel, named_model
-from wgsindy.readouts.passage import (
-    Ending,
-    Level,
-    Region,
-    level_of,
-    point_of,
-    targets,
-)
+from wgsindy.readouts.passage import Ending, Level, Region, level_of, point_of, targets
 from wgsindy.readouts.two_grids import LOOSE_CUT, Solved, TwoGrids, matched
-from wgsindy.readouts.values import (
-    Field,
-    Forecast,
-    Oscillation,
-    PassageTime,
-    Rate,
-    Split,
-    Value,
-)
+from wgsindy.readouts.values import Field, Forecast, Oscillation, PassageTime, Rate, Split, Value
 from wgsindy.terms.expression import Expression
 
 if TYPE_CHECKING:
@@ -106,8 +82,8 @@ class Readouts:
         """The cells on which everything is computed."""
         self._refuse_inputs()
         if self._box is None:
-            return self._cut_into_cells(*find_box(self.generator, self.seen))
-        return self._cut_into_cells(*given_box(self._box, self.generator.names))
+            return self._cut_into_cells(*boxes.find_box(self.generator, self.seen))
+        return self._cut_into_cells(*boxes.given_box(self._box, self.generator.names))
 
     def _cut_into_cells(self, low: FloatArray, high: FloatArray) -> Grid:
         return Grid(low, high, shape_of(self._cells, self.generator.dimension))
@@ -123,7 +99,7 @@ class Readouts:
     def solved(self) -> TwoGrids:
         """The chains behind everything, for whoever wants to compute something else."""
         # A box that was found closed on a fine grid is not given up because a coarse one leaks.
-        cut = LOOSE_CUT if self._box is None else CUT
+        cut = LOOSE_CUT if self._box is None else boxes.CUT
         return replace(self._on_two_grids(self.grid), cut=cut)
 
     def _on_two_grids(self, grid: Grid) -> TwoGrids:
@@ -396,13 +372,13 @@ class Readouts:
             return self.solved
 
         def check(one: Solved) -> None:
-            felt = felt_sides(one.chain, one.generator, levels, starts, timed)
+            felt = boxes.felt_sides(one.chain, one.generator, levels, starts, timed)
             if felt:
-                raise ReadoutError(too_small(felt, self.generator.names))
+                raise ReadoutError(boxes.too_small(felt, self.generator.names))
 
         if self._box is not None:
             return replace(self.solved, check=check)
-        box = closing_box(self.generator, self.seen, levels, starts, timed)
+        box = boxes.closing_box(self.generator, self.seen, levels, starts, timed)
         return replace(self._on_two_grids(self._cut_into_cells(*box)), check=check)
 
     def _start(self, start: ArrayLike | str, one: Solved) -> FloatArray:
@@ -421,7 +397,10 @@ class Readouts:
         levels = [level_of(first, names), level_of(second, names)]
         held = [level(x) <= 0 for level in levels]
         free = ~(held[0] | held[1])
-        starts = x[free] if free.any() else x
+        if not free.any():
+            there = held[1].astype(np.float64)
+            return Field(there, there, there, np.zeros(len(x)))
+        starts = x[free]
         solved = self._passages(levels, starts, timed=False)
 
         def chance(one: Solved) -> FloatArray:
@@ -445,8 +424,8 @@ class Readouts:
             return np.vstack(moments_after(one.chain, start, t))
 
         def check(one: Solved) -> None:
-            gone = left_before(one.chain, one.generator, start, t)
-            if gone > FELT:
+            gone = boxes.left_before(one.chain, one.generator, start, t)
+            if gone > boxes.FELT:
                 raise ReadoutError(
                     f"the box is left before t = {t:g} with probability {gone:.2g}, and what "
                     "happens beyond it is not known; give a larger box=, or simulate."
