@@ -88,8 +88,8 @@ class Field:
 
     def part(self, rows: int | slice) -> Field:
         """Some of the rows."""
-        held = (self.values, self.low, self.high, self.grid_error)
-        return Field(*(array[rows] for array in held), self.note)
+        low, high, error = self.low[rows], self.high[rows], self.grid_error[rows]
+        return Field(self.values[rows], low, high, error, self.note)
 
     def limited(self, least: float, most: float) -> Field:
         """Clip values and bands to what is possible."""
