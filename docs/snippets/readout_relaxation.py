@@ -2,6 +2,7 @@ import numpy as np
 import sympy
 
 import wgsindy as wg
+from wgsindy.report.figures.readout_figure import plot_readouts
 
 x = sympy.Symbol("x")
 truth = wg.Generator.from_sympy(("x",), [x - x**3], [[0.49]])
@@ -14,3 +15,4 @@ print("relaxation times  ", [round(float(time), 2) for time in told.relaxation_t
 print("memory after 1, 5 ", told.autocorrelation([1.0, 5.0]).values.round(3))
 print("height of barrier ", np.diff(told.potential([[1.0], [0.0]]).values).round(2))
 print("tomorrow from 1   ", told.forecast([1.0], t=1.0).mean.values.round(3))
+plot_readouts(told).savefig("readout_relaxation.png", dpi=110)

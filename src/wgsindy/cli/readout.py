@@ -20,7 +20,9 @@ DensityFlag = Annotated[bool, typer.Option("--density", help="Mean, covariance, 
 NOTHING = 1e-9  # of a deviation: what rounding leaves of zero
 EscapeOption = Annotated[
     tuple[str, str] | None,
-    typer.Option("--escape", metavar="FROM TO", help='Mean passage time: "x<0" "x>0".'),
+    typer.Option(
+        "--escape", metavar="FROM TO", help='Time from a set or a state to a set: "x<0" "x>0".'
+    ),
 ]
 BoxOption = Annotated[str | None, typer.Option("--box", help="Box of the grid, like -2:2,-1:1.")]
 CellsOption = Annotated[int | None, typer.Option("--cells", min=16, help="Grid cells per side.")]
@@ -55,11 +57,8 @@ def readout(
     generator = Generator.load(model)
     told = generator.readouts(box=_box(box), cells=cells, draws=draws)
     everything = not (density or current or rates or escape)
-    with stage("solving"):
-        grid = told.grid
-    sides = zip(generator.names, grid.low, grid.high, grid.shape, strict=True)
-    where = ", ".join(f"{name} from {low:.4g} to {high:.4g} in {m}" for name, low, high, m in sides)
-    say(f"On a grid of {where} cells.")
+    if density or current or rates or everything or out is not None:
+        _tell_grid(told)
     with stage("solving"):
         if density or everything:
             _tell_density(told)
@@ -73,6 +72,14 @@ def readout(
             _tell_escape(told, *escape)
         if out is not None:
             _draw(told, out)
+
+
+def _tell_grid(told: Readouts) -> None:
+    with stage("solving"):
+        grid = told.grid
+    sides = zip(told.generator.names, grid.low, grid.high, grid.shape, strict=True)
+    where = ", ".join(f"{name} from {low:.4g} to {high:.4g} in {m}" for name, low, high, m in sides)
+    say(f"On a grid of {where} cells.")
 
 
 def _box(text: str | None) -> list[list[float]] | None:
@@ -144,7 +151,12 @@ def _tell_name(told: Readouts) -> None:
 
 
 def _tell_escape(told: Readouts, start: str, target: str) -> None:
-    found = told.passage_time(start, target)
+    try:
+        state = [float(part) for part in start.split(",")]
+    except ValueError:
+        found = told.passage_time(start, target)
+    else:
+        found = told.passage_time(state, target)
     say(f"Passage from {start} to {target}")
     say_indented(f"mean time {found.mean!r}")
     say_indented(f"standard deviation {found.variance.value**0.5:.3g}")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.frame import Frame
 from wgsindy.errors import LibraryError, ReadoutError
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
-from wgsindy.readouts.chain import Chain
-from wgsindy.readouts.grid import Grid, shape_of
+from wgsindy.readouts.chain import UNDERFLOW, Chain, factorise
+from wgsindy.readouts.evolution import Evolution
+from wgsindy.readouts.grid import Grid, Side, shape_of
+from wgsindy.readouts.passage import Ending, Level, absorbed, swallowed, targets, walls
 
 # Cells a side while looking: a coarse grid adds noise of its own, and a finer one less.
 COARSE = {1: (256, 512, 1024), 2: (40, 80, 160), 3: (14, 20, 24)}
@@ -24,24 +26,13 @@ CUT = 1e-4  # probability in the outermost cells of a side from which on a box c
 FULL = 0.02  # probability at the sides that no finer grid would take away
 CLOSED = CUT / 5  # the same while looking: the grid that is used in the end is another
 # By how much an open side moves out: a little at first, since what is far from the data is
-# extrapolation, then more.
-GROWTH = (1.3,) * 4 + (1.7,) * 18
+# extrapolation, then more, and much where formulas may have their states far from zero.
+GROWTH = (1.3,) * 4 + (1.7,) * 18 + (4.0,) * 6
 TIGHT, MOST_ROUNDS = 0.8, 12  # part of the width that is worth keeping, and how often to try
 START = 2.5  # deviations of the data to begin with
 REACH, MOST_OUTSIDE = 4.0, 0.05  # deviations that data reach, and what may be beyond
+FELT = 1e-3  # of a mean time, or of a probability: a box that counts for more is too small
 WALL = 1e-6  # of the noise within the box: a side with less noise across is an end of the states
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side of a box."""
-
-    coordinate: int
-    upper: bool
-
-    def name(self, names: tuple[str, ...]) -> str:
-        """Return it in words."""
-        return f"{'upper' if self.upper else 'lower'} end of {names[self.coordinate]}"
 
 
 def given_box(box: Any, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
@@ -82,17 +73,129 @@ def find_box(generator: Generator, seen: Frame | None) -> tuple[FloatArray, Floa
     high = np.maximum(frame.centre + START * frame.scale, low + frame.scale)
     chain = _tightened(_closed(generator, low, high, walls), generator, COARSE[d][1])
     if _carried_far(chain):
-        chain = _tightened(_on_grid(generator, *_tight(chain), COARSE[d][2]), generator)
+        chain = _tightened(
+            _on_grid(generator, *_tight(chain.grid, chain.probability), COARSE[d][2]), generator
+        )
     if seen is not None:
-        _refuse_far_from_data(chain, seen, names)
+        _refuse_far_from_data("the stationary law", chain.grid, chain.probability, seen, names)
     return chain.grid.low, chain.grid.high
+
+
+def closing_box(
+    generator: Generator,
+    seen: Frame | None,
+    levels: Sequence[Level],
+    starts: FloatArray,
+    timed: bool,
+) -> tuple[FloatArray, FloatArray]:
+    """Grow and shrink a box until passages from ``starts (k, d)`` into sets do not feel its sides.
+
+    Raises
+    ------
+    ReadoutError
+        If they feel those of every box, or if most of them goes where no data were.
+    """
+    d = generator.dimension
+    shape_of(None, d)
+    frame = Frame(starts.mean(axis=0), np.ones(d)) if seen is None else seen
+    ends = _lower_walls(generator, frame)
+    low = np.minimum(frame.centre - START * frame.scale, starts.min(axis=0) - frame.scale)
+    high = np.maximum(frame.centre + START * frame.scale, starts.max(axis=0) + frame.scale)
+    low, shape = np.maximum(low, ends), (COARSE[d][1],) * d
+    for _ in range(MOST_ROUNDS):
+        if swallowed(Grid(low, high, shape), levels, starts):
+            low, high = (
+                starts.mean(axis=0) + (end - starts.mean(axis=0)) / 16 for end in (low, high)
+            )
+    for growth in GROWTH:
+        chain = _on_grid(generator, low, high, COARSE[d][1])
+        sides = felt_sides(chain, generator, levels, starts, timed)
+        if not sides:
+            break
+        widest = max(sides.values())
+        low, high = _grow(
+            low, high, [side for side in sides if sides[side] > widest / 10], ends, growth
+        )
+    else:
+        raise ReadoutError("however large the box, " + too_small(sides, generator.names))
+    for _ in range(MOST_ROUNDS):
+        ended = Ending(chain, targets(chain, levels, starts))
+        weights = np.mean([chain.grid.weights_at(start) for start in starts], axis=0)
+        occupied = ended.occupied(weights)
+        low, high = _tight(chain.grid, occupied / occupied.sum(), UNDERFLOW)
+        if ((high - low) > TIGHT * (chain.grid.high - chain.grid.low)).all():
+            break
+        smaller = _on_grid(generator, low, high, COARSE[d][1])
+        if felt_sides(smaller, generator, levels, starts, timed):
+            break
+        chain = smaller
+    if seen is not None:
+        entries = occupied * np.sum([one.lost for one in ended.sets], axis=0)
+        for what, held in (("the time of such passages", occupied), ("their ends", entries)):
+            _refuse_far_from_data(what, chain.grid, held / held.sum(), seen, generator.names)
+    return chain.grid.low, chain.grid.high
+
+
+def felt_sides(
+    chain: Chain, generator: Generator, levels: Sequence[Level], starts: FloatArray, timed: bool
+) -> dict[Side, float]:
+    """Sides that passages from ``starts (k, d)`` feel, with the probability to reach each first.
+
+    None if what passages do beyond them is less than ``FELT``, of the mean time if ``timed``.
+    """
+    grid = chain.grid
+    sets = [absorbed(chain, level(grid.centres)) for level in levels]
+    taken = np.any([one.inside for one in sets], axis=0)
+    sides = _free_sides(chain, generator, taken)
+    if not sides:
+        return {}
+    every = [*sets, *walls(chain, sides, sets)]
+    ended = Ending(chain, every)
+    first = {
+        side: float(grid.at(starts, ended.chance(len(sets) + k), order=1).max())
+        for k, side in enumerate(sides)
+    }
+    share = sum(first.values())
+    if timed and taken.any():
+        before, whole = (grid.at(starts, one.mean, order=1) for one in (ended, Ending(chain, sets)))
+        share = float((1 - before / whole).max())
+    return first if share > FELT else {}
+
+
+def left_before(chain: Chain, generator: Generator, start: FloatArray, time: float) -> float:
+    """Probability to reach a side of the box before ``time``."""
+    sides = _free_sides(chain, generator, np.zeros(chain.grid.size, dtype=bool))
+    if not sides:
+        return 0.0
+    ended = Ending(chain, walls(chain, sides, []))
+    factor = factorise(ended.matrix, 1.0 / time)
+    kept = Evolution.of(factor, np.where(ended.inside, 0.0, 1.0), 1.0 / time)
+    return 1.0 - float(kept.at(np.array([time]), chain.grid.weights_at(start))[0])
+
+
+def _free_sides(chain: Chain, generator: Generator, taken: BoolArray) -> list[Side]:
+    """Sides that are neither in sets nor ends of the states."""
+    return [
+        side
+        for side, cells in zip(chain.grid.sides, chain.grid.boundary(), strict=True)
+        if not (taken[cells].all() or _is_wall(chain, generator, side))
+    ]
+
+
+def too_small(sides: dict[Side, float], names: tuple[str, ...]) -> str:
+    """Say that passages feel the sides of a box."""
+    side = max(sides, key=lambda one: sides[one])
+    return (
+        f"the {side.name(names)} is reached before the set with probability {sides[side]:.2g}, and "
+        "what happens beyond it counts: either the mean is infinite, or the box is too small. Give "
+        f"a larger box=, or add another end, as in '{names[0]} > 1 or {names[0]} < -2'."
+    )
 
 
 def open_sides(chain: Chain, generator: Generator, limit: float) -> list[Side]:
     """Sides whose outermost cells have more probability than ``limit``, and that are no walls."""
     found = []
-    sides = [Side(p, upper) for p in range(chain.grid.dimension) for upper in (False, True)]
-    for side, cells in zip(sides, chain.grid.boundary(), strict=True):
+    for side, cells in zip(chain.grid.sides, chain.grid.boundary(), strict=True):
         # As if there were so many cells: wide ones would hold more.
         held = chain.probability[cells].sum() * chain.grid.shape[side.coordinate] / USUAL
         if held > limit and not _is_wall(chain, generator, side):
@@ -120,7 +223,7 @@ def no_law(sides: list[Side], names: tuple[str, ...]) -> str:
     return (
         f"there is no stationary law: however large the box, probability gathers at the {where}. "
         "Either the process wanders off (a price, a random walk), or the fitted field does not "
-        "confine beyond the data. Passage times and forecasts need none: give them a box=."
+        "confine beyond the data. Passage times from a state need none, nor do forecasts in a box=."
     )
 
 
@@ -186,7 +289,7 @@ def _grow(
 def _tightened(chain: Chain, generator: Generator, cells: int = 0) -> Chain:
     """Shrink a box while that takes away much of it; ``cells`` a side, by default as many."""
     for _ in range(MOST_ROUNDS):
-        low, high = _tight(chain)
+        low, high = _tight(chain.grid, chain.probability)
         if ((high - low) > TIGHT * (chain.grid.high - chain.grid.low)).all():
             break
         chain = _on_grid(generator, low, high, cells or chain.grid.shape[0])
@@ -200,26 +303,29 @@ def _carried_far(chain: Chain) -> bool:
     return bool(share @ np.abs(edges.force) > CARRIED * share.sum())
 
 
-def _tight(chain: Chain) -> tuple[FloatArray, FloatArray]:
-    """Corners of the box that leaves out ``TAIL`` at each side, and a cell more."""
-    grid, low, high = chain.grid, [], []
+def _tight(grid: Grid, held: FloatArray, tail: float = TAIL) -> tuple[FloatArray, FloatArray]:
+    """Corners of the box that leaves out ``tail`` at each side, and a cell more."""
+    low, high = [], []
     for p, count in enumerate(grid.shape):
-        marginal = np.bincount(grid.cells[:, p], chain.probability, count)
-        first = int(np.searchsorted(np.cumsum(marginal), TAIL))
-        last = count - int(np.searchsorted(np.cumsum(marginal[::-1]), TAIL))
+        marginal = np.bincount(grid.cells[:, p], held, count)
+        first = int(np.searchsorted(np.cumsum(marginal), tail))
+        last = count - int(np.searchsorted(np.cumsum(marginal[::-1]), tail))
         low.append(grid.low[p] + max(first - 1, 0) * grid.step[p])
         high.append(grid.low[p] + min(last + 1, count) * grid.step[p])
     return np.array(low), np.array(high)
 
 
-def _refuse_far_from_data(chain: Chain, seen: Frame, names: tuple[str, ...]) -> None:
-    apart = np.abs(chain.grid.centres - seen.centre) / seen.scale
+def _refuse_far_from_data(
+    what: str, grid: Grid, held: FloatArray, seen: Frame, names: tuple[str, ...]
+) -> None:
+    apart = np.abs(grid.centres - seen.centre) / seen.scale
     for p, name in enumerate(names):
-        outside = float(chain.probability[apart[:, p] > REACH].sum())
+        outside = float(held[apart[:, p] > REACH].sum())
         if outside > MOST_OUTSIDE:
             raise ReadoutError(
-                f"a box that holds the probability has {100 * outside:.0f} % of it with {name} "
-                f"further than {REACH:g} standard deviations from the data: either {name} wanders "
-                "off and has no stationary law, or the data are too short to know it. Fit longer "
-                "data, or give a box= if you trust the equations there."
+                f"{100 * outside:.0f} % of {what} would be with {name} further than {REACH:g} "
+                f"standard deviations from the data: either {name} wanders off and has no "
+                "stationary law, or the data are too short to know it. Fit longer data, give a "
+                "box= if you trust the equations there, or ask for the passage from a state to a "
+                "set where the data were, which needs no stationary law."
             )

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 UPWIND = 0.1  # of the drift over a cell: noise below it is raised to it
 LEAST_NOISE = 1e-12  # of the largest noise of the box, where there is neither noise nor drift
 SHIFT = 1e-5  # of the rate at which the box is crossed: where the matrix is factorised
+CLOSER = 1e-3  # of the shift before: where it is again, if a law has slower parts
+ROUNDING = 2e-14  # of the largest rate: what is slower, rounding may have made
 UNDERFLOW = 1e-15  # of the largest probability: what rounding leaves of none at all
 RAISED = 1e-6  # of the noise: where more was added, the current is upwind
 FIRST_ORDER = 0.02  # probability of such cells from which on errors are of first order
@@ -144,17 +146,42 @@ class Chain:
         """Factors of Q - shift."""
         return factorise(self.rates, self.shift)
 
-    @cached_property
+    @property
+    def slowest(self) -> float:
+        """The slowest rate that rounding cannot have made."""
+        return ROUNDING * float(np.abs(self.rates.diagonal()).max())
+
+    @property
     def probability(self) -> FloatArray:
-        """Stationary probability of each cell ``(n,)``, by inverse iteration."""
-        found = np.full(self.grid.size, 1.0 / self.grid.size)
-        for _ in range(MOST_ITERATIONS):
-            before = found
-            found = np.abs(self.factor.solve(before, trans="T"))
-            found /= found.sum()
-            if np.abs(found - before).sum() < SETTLED:
-                break
-        return np.maximum(found, UNDERFLOW * found.max())
+        """Stationary probability of each cell ``(n,)``."""
+        return self._law[0]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether that is known: not if rounding hides what parts of the box exchange."""
+        return self._law[1]
+
+    @cached_property
+    def _law(self) -> tuple[FloatArray, bool]:
+        """By inverse iteration, closer to zero the slower it is."""
+        found, factor, shift = (
+            np.full(self.grid.size, 1.0 / self.grid.size),
+            self.factor,
+            self.shift,
+        )
+        settled = False
+        while not settled and shift > self.slowest:
+            for _ in range(MOST_ITERATIONS):
+                before = found
+                found = np.abs(factor.solve(before, trans="T"))
+                found /= found.sum()
+                settled = bool(np.abs(found - before).sum() < SETTLED)
+                if settled:
+                    break
+            else:
+                shift *= CLOSER
+                factor = factorise(self.rates, shift)
+        return np.maximum(found, UNDERFLOW * found.max()), settled
 
     @property
     def density(self) -> FloatArray:

@@ -7,6 +7,7 @@ Hochbruck 2006) hold the smooth part of f first, which is what remains.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,16 +21,15 @@ BREAKDOWN = 1e-12  # of a new direction: the space is complete
 
 @dataclass(frozen=True, eq=False)
 class Evolution:
-    """The action of a chain on one function, in a small space."""
+    """The action of rates on one function, in a small space."""
 
     basis: FloatArray  # (n, m) orthonormal
     matrix: FloatArray  # (m, m): Q in the basis
     start: FloatArray  # (m,): the function in the basis
 
     @classmethod
-    def of(cls, chain: Chain, start: FloatArray, rate: float) -> Evolution:
-        """Build the space of ``start (n,)``; ``rate`` is that of what is of interest."""
-        factor = factorise(chain.rates, rate)
+    def of(cls, factor: Any, start: FloatArray, rate: float) -> Evolution:
+        """Build the space of ``start (n,)``; ``factor`` of Q - ``rate``, that of interest."""
         basis = np.zeros((len(start), SOLVES + 1))
         hessenberg = np.zeros((SOLVES + 1, SOLVES))
         size = float(np.linalg.norm(start))
@@ -79,9 +79,10 @@ def moments_after(chain: Chain, start: FloatArray, time: float) -> tuple[FloatAr
     """
     d, weights = len(start), chain.grid.weights_at(start)
     away, after = chain.grid.centres - start, np.array([time])
+    factor = factorise(chain.rates, 1.0 / time)
 
     def expected(values: FloatArray) -> float:
-        return float(Evolution.of(chain, values, 1.0 / time).at(after, weights)[0])
+        return float(Evolution.of(factor, values, 1.0 / time).at(after, weights)[0])
 
     mean = np.array([expected(away[:, p]) for p in range(d)])
     square = np.zeros((d, d))

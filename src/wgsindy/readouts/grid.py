@@ -16,6 +16,18 @@ CELLS = {1: 1024, 2: 128, 3: 24}  # a side, by the number of coordinates
 FEWEST_CELLS, MOST_CELLS = 16, 400_000  # a side, and in all
 
 
+@dataclass(frozen=True)
+class Side:
+    """One side of a box."""
+
+    coordinate: int
+    upper: bool
+
+    def name(self, names: tuple[str, ...]) -> str:
+        """Return it in words."""
+        return f"{'upper' if self.upper else 'lower'} end of {names[self.coordinate]}"
+
+
 @dataclass(frozen=True, eq=False)
 class Grid:
     """A box ``low`` to ``high``, ``(d,)`` each, cut into ``shape`` cells of equal size."""
@@ -73,8 +85,13 @@ class Grid:
         axes = [self.low[p] + (np.arange(2 * m - 1) + 1) * self.step[p] / 2 for p, m in self._axes]
         return _mesh(axes)
 
+    @property
+    def sides(self) -> list[Side]:
+        """All sides: low and high of each coordinate in turn."""
+        return [Side(p, upper) for p in range(self.dimension) for upper in (False, True)]
+
     def boundary(self, layers: int = 1) -> list[BoolArray]:
-        """The outermost cells ``(n,)`` at each side: low and high of each coordinate in turn."""
+        """The outermost cells ``(n,)`` at each of the sides."""
         sides = []
         for p, m in self._axes:
             sides += [self.cells[:, p] < layers, self.cells[:, p] >= m - layers]

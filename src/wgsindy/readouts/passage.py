@@ -8,8 +8,10 @@ chain that crosses it at a part s of its length leads to the edge of the set, at
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,16 +19,24 @@ from numpy.typing import ArrayLike
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import ReadoutError
 from wgsindy.readouts.chain import Chain, bernoulli, factorise
+from wgsindy.readouts.grid import Grid, Side
 from wgsindy.terms.expression import Expression
 
 Level = Callable[[FloatArray], FloatArray]  # (n, d) -> (n,), negative inside of the set
 Region = str | Level
 COMPARISON = re.compile(r"^(?P<left>[^<>=!]+)(?P<sign><=?|>=?)(?P<right>[^<>=!]+)$")
 NEAREST = 1e-3  # of an edge: a cell closer to a set than this is as good as in it
+SWALLOWED = 0.99  # part of a start in cells of a set, from which on it is not seen outside
+UNREACHED = (
+    "from somewhere in the box the set is never reached, or so rarely that rounding hides it: the "
+    "mean time is infinite or beyond what a grid can tell. Give a box= without such states."
+)
 
 
 def level_of(region: Region, names: tuple[str, ...]) -> Level:
-    """Read a set: ``"x < 0"``, ``"x**2 + y**2 < 0.1"``, several joined by ``and``, or a function.
+    """Read a set: ``"x < 0"``, ``"x**2 + y**2 < 0.1"``, several joined by ``and`` or ``or``.
+
+    A function of points ``(n, d)`` that is negative in the set is one too.
 
     Raises
     ------
@@ -39,9 +49,14 @@ def level_of(region: Region, names: tuple[str, ...]) -> Level:
     [-2.0, 1.0]
     """
     if callable(region):
-        return region
-    levels = [_comparison(part, names) for part in re.split(r"\s+and\s+|&|,", region.strip())]
-    return lambda points: np.max([level(points) for level in levels], axis=0)
+        return lambda points: np.asarray(region(points), dtype=np.float64).reshape(len(points))
+    either = [
+        [_comparison(part, names) for part in re.split(r"\s+and\s+|&|,", one)]
+        for one in re.split(r"\s+or\s+|\|", region.strip())
+    ]
+    return lambda x: np.min(
+        [np.max([level(x) for level in both], axis=0) for both in either], axis=0
+    )
 
 
 def _comparison(text: str, names: tuple[str, ...]) -> Level:
@@ -57,73 +72,117 @@ def _comparison(text: str, names: tuple[str, ...]) -> Level:
 
 
 class Absorbed(NamedTuple):
-    """A chain that ends in a set: rates between the cells outside, and those into the set."""
+    """A set in which a chain ends."""
 
     inside: BoolArray  # (n,)
-    forward: FloatArray  # (m,) rates along the edges; zero where one ends in the set
-    backward: FloatArray
-    lost: FloatArray  # (n,) rate at which each cell is left for the set
+    lost: FloatArray  # (n,) rate at which each cell outside is left for the set
 
 
-def absorbed(chain: Chain, level: Level) -> Absorbed:
-    """End a chain where ``level`` is negative."""
-    values = np.asarray(level(chain.grid.centres), dtype=np.float64)
-    inside, edges = values < 0, chain.edges
-    if not inside.any():
-        raise ReadoutError("no cell of the box is in the set; is it where the process goes?")
-    forward, backward = edges.forward, edges.backward
-    lost = np.zeros(chain.grid.size)
+def absorbed(chain: Chain, values: FloatArray) -> Absorbed:
+    """End a chain where ``values (n,)`` of a level function are negative."""
+    inside, edges, lost = values < 0, chain.edges, np.zeros(chain.grid.size)
     for start, end, sign in ((edges.first, edges.second, 1.0), (edges.second, edges.first, -1.0)):
         crossing = np.flatnonzero(~inside[start] & inside[end])
         near, far = values[start[crossing]], values[end[crossing]]
         part = np.maximum(near / (near - far), NEAREST)
         rate = edges.weight[crossing] / part * bernoulli(-sign * edges.force[crossing] * part)
         lost += np.bincount(start[crossing], rate, chain.grid.size)
-    cut = inside[edges.first] | inside[edges.second]
-    return Absorbed(inside, np.where(cut, 0.0, forward), np.where(cut, 0.0, backward), lost)
+    return Absorbed(inside, lost)
 
 
-class Passage(NamedTuple):
-    """Mean and variance ``(n,)`` of the time at which a set is reached, from each cell."""
-
-    mean: FloatArray
-    variance: FloatArray
-
-
-def passage_times(chain: Chain, target: Level) -> Passage:
-    """Time until ``target`` is reached: L t = -1 outside of it, L t2 = -2 t for the mean square."""
-    ended = absorbed(chain, target)
-    # Cells inside stay where they are: an arbitrary rate keeps the matrix regular.
-    lost = np.where(ended.inside, 1.0, ended.lost)
-    factor = factorise(chain.matrix(ended.forward, ended.backward, lost))
-    outside = np.where(ended.inside, 0.0, 1.0)
-    mean = factor.solve(-outside)
-    square = factor.solve(-2 * mean * outside)
-    if not (np.isfinite(mean).all() and (mean >= 0).all()):
-        raise ReadoutError("the set is not reached from everywhere in the box.")
-    return Passage(mean, np.maximum(square - mean**2, 0.0))
+def swallowed(grid: Grid, levels: Sequence[Level], starts: FloatArray) -> bool:
+    """Whether cells are so wide that no start ``(k, d)`` has one that is outside of all sets."""
+    taken = np.any([level(grid.centres) < 0 for level in levels], axis=0)
+    return len(starts) > 0 and bool((grid.at(starts, 1.0 * taken, order=1) > SWALLOWED).all())
 
 
-def committor(chain: Chain, first: Level, second: Level) -> FloatArray:
-    """Probability ``(n,)`` to reach ``second`` before ``first``, from each cell."""
-    to_first, to_second = absorbed(chain, first), absorbed(chain, second)
-    if (to_first.inside & to_second.inside).any():
+def targets(chain: Chain, levels: Sequence[Level], starts: FloatArray) -> list[Absorbed]:
+    """End a chain in sets that it can reach from ``starts (k, d)``, and that do not overlap."""
+    found = [absorbed(chain, level(chain.grid.centres)) for level in levels]
+    if not all(one.inside.any() for one in found):
+        raise ReadoutError("no cell of the box is in the set; is it where the process goes?")
+    if np.sum([one.inside for one in found], axis=0).max() > 1:
         raise ReadoutError("the two sets of a committor overlap; give sets that do not.")
-    inside = to_first.inside | to_second.inside
-    lost = np.where(inside, 1.0, to_first.lost + to_second.lost)
-    forward = np.minimum(to_first.forward, to_second.forward)
-    backward = np.minimum(to_first.backward, to_second.backward)
-    factor = factorise(chain.matrix(forward, backward, lost))
-    found = factor.solve(-np.where(to_second.inside, 1.0, to_second.lost * ~inside))
-    return np.clip(np.where(to_first.inside, 0.0, found), 0.0, 1.0)
+    if swallowed(chain.grid, levels, starts):
+        raise ReadoutError("the set is within a cell of the start; give a smaller box=.")
+    return found
 
 
-def point_of(start: ArrayLike, chain: Chain) -> FloatArray:
+def walls(chain: Chain, sides: Sequence[Side], sets: Sequence[Absorbed]) -> list[Absorbed]:
+    """End a chain in the outermost cells of each of some sides, where there is no other set."""
+    taken, grid = np.any([one.inside for one in sets], axis=0), chain.grid
+    depths = [
+        grid.shape[side.coordinate] - 1 - grid.cells[:, side.coordinate]
+        if side.upper
+        else grid.cells[:, side.coordinate]
+        for side in sides
+    ]
+    return [absorbed(chain, np.where(taken, 1.0, depth - 0.5)) for depth in depths]
+
+
+@dataclass(frozen=True, eq=False)
+class Ending:
+    """A chain that ends in any of some sets; sides of the box where there is none reflect."""
+
+    chain: Chain
+    sets: Sequence[Absorbed]
+
+    @cached_property
+    def inside(self) -> BoolArray:
+        """Cells ``(n,)`` in any of the sets."""
+        return np.asarray(np.any([one.inside for one in self.sets], axis=0))
+
+    @property
+    def matrix(self) -> Any:
+        """Rates between the cells outside."""
+        edges = self.chain.edges
+        # Cells inside stay where they are: an arbitrary rate keeps the matrix regular.
+        lost = np.where(self.inside, 1.0, np.sum([one.lost for one in self.sets], axis=0))
+        kept = ~(self.inside[edges.first] | self.inside[edges.second])
+        return self.chain.matrix(edges.forward * kept, edges.backward * kept, lost)
+
+    @cached_property
+    def factor(self) -> Any:
+        """Factors of the matrix, unless rounding makes nonsense of them."""
+        try:
+            found = factorise(self.matrix)
+        except RuntimeError:
+            raise ReadoutError(UNREACHED) from None
+        times = found.solve(np.where(self.inside, 0.0, -1.0))
+        if not (times.min() >= 0 and times.max() * self.chain.slowest < 1):
+            raise ReadoutError(UNREACHED)
+        return found
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Mean time ``(n,)`` until the end, from each cell: L t = -1 outside of the sets."""
+        return np.asarray(self.factor.solve(np.where(self.inside, 0.0, -1.0)))
+
+    @property
+    def variance(self) -> FloatArray:
+        """Variance ``(n,)`` of that time: L t2 = -2 t for its mean square."""
+        square = self.factor.solve(np.where(self.inside, 0.0, -2 * self.mean))
+        return np.maximum(square - self.mean**2, 0.0)
+
+    def chance(self, which: int) -> FloatArray:
+        """Probability ``(n,)`` to end in one of the sets, from each cell."""
+        ends = self.sets[which]
+        found = self.factor.solve(-np.where(self.inside, ends.inside, ends.lost))
+        return np.clip(found, 0.0, 1.0)
+
+    def occupied(self, weights: FloatArray) -> FloatArray:
+        """Mean time ``(n,)`` in each cell until the end, for a start by ``weights (n,)``."""
+        return np.asarray(self.factor.solve(np.where(self.inside, 0.0, -weights), trans="T"))
+
+
+def point_of(start: ArrayLike, grid: Grid) -> FloatArray:
     """Check that ``start`` is one state ``(d,)`` in the box."""
     point = np.atleast_1d(np.asarray(start, dtype=np.float64))
-    if point.shape != (chain.grid.dimension,) or not chain.grid.inside(point[None])[0]:
-        low, high = chain.grid.low.round(4).tolist(), chain.grid.high.round(4).tolist()
+    if point.shape != (grid.dimension,) or not grid.inside(point[None])[0]:
+        sides = zip(grid.low, grid.high, strict=True)
+        box = " x ".join(f"[{low:.6g}, {high:.6g}]" for low, high in sides)
         raise ReadoutError(
-            f"a start is one state in the box from {low} to {high}, got {point.tolist()}."
+            f"expected one state in the box {box}, got {point.tolist()}; give a larger box= if the "
+            "process goes there."
         )
     return point

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,23 +16,16 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
 from wgsindy.errors import ReadoutError
 from wgsindy.passes.summary import data_summary
+from wgsindy.readouts import box as boxes
 from wgsindy.readouts import long_run
-from wgsindy.readouts.box import CUT, find_box, given_box
+from wgsindy.readouts.chain import factorise
 from wgsindy.readouts.evolution import Evolution, moments_after, observed
 from wgsindy.readouts.grid import Grid, shape_of
 from wgsindy.readouts.long_run import ComplexArray, Modes, metastable_sets, modes
 from wgsindy.readouts.named import NamedModel, named_model
-from wgsindy.readouts.passage import Region, committor, level_of, passage_times, point_of
+from wgsindy.readouts.passage import Ending, Level, Region, level_of, point_of, targets
 from wgsindy.readouts.two_grids import LOOSE_CUT, Solved, TwoGrids, matched
-from wgsindy.readouts.values import (
-    Field,
-    Forecast,
-    Oscillation,
-    PassageTime,
-    Rate,
-    Split,
-    Value,
-)
+from wgsindy.readouts.values import Field, Forecast, Oscillation, PassageTime, Rate, Split, Value
 from wgsindy.terms.expression import Expression
 
 if TYPE_CHECKING:
@@ -85,27 +80,40 @@ class Readouts:
     @cached_property
     def grid(self) -> Grid:
         """The cells on which everything is computed."""
-        names, inputs = self.generator.names, self.generator.inputs
-        if inputs:
-            raise ReadoutError(
-                f"this process is driven by {', '.join(inputs)}: what it does in the long run is "
-                "what that does."
-            )
+        self._refuse_inputs()
         if self._box is None:
-            low, high = find_box(self.generator, self.seen)
-        else:
-            low, high = given_box(self._box, names)
-        return Grid(low, high, shape_of(self._cells, len(names)))
+            return self._cut_into_cells(*boxes.find_box(self.generator, self.seen))
+        return self._cut_into_cells(*boxes.given_box(self._box, self.generator.names))
+
+    def _cut_into_cells(self, low: FloatArray, high: FloatArray) -> Grid:
+        return Grid(low, high, shape_of(self._cells, self.generator.dimension))
+
+    def _refuse_inputs(self) -> None:
+        if self.generator.inputs:
+            raise ReadoutError(
+                f"this process is driven by {', '.join(self.generator.inputs)}: what it does in "
+                "the long run is what that does."
+            )
 
     @cached_property
     def solved(self) -> TwoGrids:
         """The chains behind everything, for whoever wants to compute something else."""
         # A box that was found closed on a fine grid is not given up because a coarse one leaks.
-        cut = LOOSE_CUT if self._box is None else CUT
-        return TwoGrids(self.generator, self.grid, self._draws, self._level, self._seed, cut)
+        cut = LOOSE_CUT if self._box is None else boxes.CUT
+        return replace(self._on_two_grids(self.grid), cut=cut)
+
+    def _on_two_grids(self, grid: Grid) -> TwoGrids:
+        return TwoGrids(self.generator, grid, self._draws, self._level, self._seed)
 
     def _points(self, points: ArrayLike) -> FloatArray:
         return self.generator._points(points)
+
+    def _within(self, points: ArrayLike) -> FloatArray:
+        """Points ``(n, d)`` in the box: beyond it nothing is known."""
+        x = self._points(points)
+        for point in x[~self.grid.inside(x)]:
+            point_of(point, self.grid)
+        return x
 
     # The stationary law
 
@@ -145,7 +153,7 @@ class Readouts:
 
         For b = -grad V and isotropic noise of variance s^2 it is 2 V / s^2.
         """
-        x = self._points(points)
+        x = self._within(points)
 
         def depth(one: Solved) -> FloatArray:
             height = -np.log(one.chain.density)
@@ -154,13 +162,16 @@ class Readouts:
         return self.solved.field(depth)
 
     def current(self, points: ArrayLike) -> Field:
-        """Stationary probability current J ``(n, d)`` at points ``(n, d)``."""
+        """Stationary current J ``(n, d)`` of probability at points ``(n, d)``; zero off the box."""
         x = self._points(points)
-        return self.solved.field(lambda one: one.chain.grid.at(x, long_run.current(one.chain)))
+        inside = self.grid.inside(x)[:, None]
+        return self.solved.field(
+            lambda one: inside * one.chain.grid.at(x, long_run.current(one.chain))
+        )
 
     def split(self, points: ArrayLike) -> Split:
         """The drift at points ``(n, d)`` as a conservative and a rotational part."""
-        x = self._points(points)
+        x = self._within(points)
 
         def velocity(one: Solved) -> FloatArray:
             flow = long_run.current(one.chain) / one.chain.density[:, None]
@@ -255,13 +266,13 @@ class Readouts:
     def modes(self, points: ArrayLike) -> ComplexArray:
         """Eigenfunctions ``(n, k)`` of the rates at points ``(n, d)``, of unit variance."""
         found, grid = self._modes.functions, self.grid
-        x = self._points(points)
+        x = self._within(points)
         return np.asarray(grid.at(x, found.real) + 1j * grid.at(x, found.imag))
 
     def metastable_sets(self, points: ArrayLike) -> IntArray:
         """Number of the metastable set of each of the points ``(n, d)``; all 0 if there is one."""
         sets = metastable_sets(self._modes).astype(np.float64)
-        nearest = self.grid.at(self._points(points), sets, order=0)
+        nearest = self.grid.at(self._within(points), sets, order=0)
         return np.rint(nearest).astype(np.int64)
 
     @property
@@ -296,7 +307,7 @@ class Readouts:
 
         def correlation(one: Solved) -> FloatArray:
             moved, seen = observed(one.chain, self._formula(of))
-            found = Evolution.of(one.chain, moved, shift).at(after, seen)
+            found = Evolution.of(factorise(one.chain.rates, shift), moved, shift).at(after, seen)
             return np.asarray(found / (seen @ moved))
 
         return self.solved.field(correlation)
@@ -312,7 +323,9 @@ class Readouts:
 
         def spectrum(one: Solved) -> FloatArray:
             moved, seen = observed(one.chain, self._formula(of))
-            return Evolution.of(one.chain, moved, shift).spectrum(angular, seen)
+            return Evolution.of(factorise(one.chain.rates, shift), moved, shift).spectrum(
+                angular, seen
+            )
 
         return self.solved.field(spectrum, "log")
 
@@ -329,20 +342,49 @@ class Readouts:
         which the stationary law is averaged.
         """
         level = level_of(target, self.generator.names)
+        if isinstance(start, str):
+            solved, starts = self.solved, np.empty((0, self.generator.dimension))
+        else:
+            starts = self._points(np.atleast_1d(np.asarray(start))[None])
+            if level(starts)[0] <= 0:
+                return PassageTime(Value(0.0), Value(0.0))
+            solved = self._passages([level], starts, timed=True)
 
         def times(one: Solved) -> FloatArray:
-            found = passage_times(one.chain, level)
+            found = Ending(one.chain, targets(one.chain, [level], starts))
             weights = self._start(start, one)
             mean = weights @ found.mean
             return np.array([mean, weights @ (found.variance + found.mean**2) - mean**2])
 
-        found = self.solved.field(times, "log")
+        found = solved.field(times, "log")
         return PassageTime(found.entry(0, self._level), found.entry(1, self._level))
+
+    def _passages(self, levels: list[Level], starts: FloatArray, timed: bool) -> TwoGrids:
+        """Chains for passages into sets: those of the stationary law if it reaches them."""
+        self._refuse_inputs()
+        reached = False
+        with suppress(ReadoutError):
+            self.solved.refuse_cut()
+            reached = all(bool((level(self.grid.centres) < 0).any()) for level in levels)
+        if reached or self._box is not None:
+            self._within(starts)
+        if reached:
+            return self.solved
+
+        def check(one: Solved) -> None:
+            felt = boxes.felt_sides(one.chain, one.generator, levels, starts, timed)
+            if felt:
+                raise ReadoutError(boxes.too_small(felt, self.generator.names))
+
+        if self._box is not None:
+            return replace(self.solved, check=check)
+        box = boxes.closing_box(self.generator, self.seen, levels, starts, timed)
+        return replace(self._on_two_grids(self._cut_into_cells(*box)), check=check)
 
     def _start(self, start: ArrayLike | str, one: Solved) -> FloatArray:
         """Weights ``(n,)`` of the cells at which a passage starts."""
         if not isinstance(start, str):
-            return one.chain.grid.weights_at(point_of(start, one.chain))
+            return one.chain.grid.weights_at(point_of(start, one.chain.grid))
         inside = level_of(start, self.generator.names)(one.chain.grid.centres) < 0
         if not inside.any():
             raise ReadoutError(f"no cell of the box is in the set {start!r}.")
@@ -352,12 +394,22 @@ class Readouts:
     def committor(self, first: Region, second: Region, points: ArrayLike) -> Field:
         """Probability ``(n,)`` to reach ``second`` before ``first`` from points ``(n, d)``."""
         x, names = self._points(points), self.generator.names
-        levels = level_of(first, names), level_of(second, names)
+        levels = [level_of(first, names), level_of(second, names)]
+        held = [level(x) <= 0 for level in levels]
+        free = ~(held[0] | held[1])
+        if not free.any():
+            there = held[1].astype(np.float64)
+            return Field(there, there, there, np.zeros(len(x)))
+        starts = x[free]
+        solved = self._passages(levels, starts, timed=False)
 
         def chance(one: Solved) -> FloatArray:
-            return one.chain.grid.at(x, committor(one.chain, *levels), order=1)
+            sets = targets(one.chain, levels, starts)
+            found = held[1].astype(np.float64)
+            found[free] = one.chain.grid.at(x[free], Ending(one.chain, sets).chance(1), order=1)
+            return found
 
-        return self.solved.field(chance).limited(0.0, 1.0)
+        return solved.field(chance).limited(0.0, 1.0)
 
     # Forecasts
 
@@ -366,13 +418,22 @@ class Readouts:
         if not t > 0:
             raise ReadoutError(f"a forecast is for a time after now, got t = {t!r}.")
 
-        start = point_of(x0, self.solved.fine.chain)
+        start = point_of(x0, self.grid)
 
-        def mean(one: Solved) -> FloatArray:
-            return moments_after(one.chain, start, t)[0]
+        def law(one: Solved) -> FloatArray:
+            return np.vstack(moments_after(one.chain, start, t))
 
-        def covariance(one: Solved) -> FloatArray:
-            return moments_after(one.chain, start, t)[1]
+        def check(one: Solved) -> None:
+            gone = boxes.left_before(one.chain, one.generator, start, t)
+            if gone > boxes.FELT:
+                raise ReadoutError(
+                    f"the box is left before t = {t:g} with probability {gone:.2g}, and what "
+                    "happens beyond it is not known; give a larger box=, or simulate."
+                )
 
-        of = self.solved.field
-        return Forecast(of(mean, stationary=False), of(covariance, stationary=False))
+        solved = replace(self.solved, check=check)
+        with suppress(ReadoutError):
+            self.solved.refuse_cut()
+            solved = self.solved
+        found = solved.field(law, stationary=False)
+        return Forecast(found.part(0), found.part(slice(1, None)))

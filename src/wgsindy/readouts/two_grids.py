@@ -8,6 +8,7 @@ what is used of them is how far they are from the fitted generator on that same 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -51,6 +52,7 @@ class TwoGrids:
     level: float
     seed: int
     cut: float = CUT  # probability at a side of the box from which on it cuts the law
+    check: Callable[[Solved], None] | None = None  # of a box, for what needs no stationary law
 
     @cached_property
     def fine(self) -> Solved:
@@ -74,7 +76,7 @@ class TwoGrids:
         """Those of the drawn generators whose stationary law is in the box."""
         kept = []
         for one in self.ensemble:
-            if not open_sides(one.chain, one.generator, LOOSE_CUT):
+            if one.chain.is_settled and not open_sides(one.chain, one.generator, LOOSE_CUT):
                 kept.append(one)
             one.chain.forget()
         return kept
@@ -89,6 +91,11 @@ class TwoGrids:
                 f"the box cuts the stationary law at the {where}; give a larger box=, or none. If "
                 "no box is large enough, there is no stationary law."
             )
+        if not self.fine.chain.is_settled:
+            raise ReadoutError(
+                "parts of the box exchange probability so rarely that rounding hides how much of "
+                "it each holds; give a box= that has only one of them."
+            )
 
     def number(self, quantity: Quantity, scale: str = "linear", stationary: bool = True) -> Value:
         """Evaluate a number; ``scale`` is ``log`` for what is positive, ``positive`` if >= 0."""
@@ -96,18 +103,24 @@ class TwoGrids:
 
     def field(self, quantity: Quantity, scale: str = "linear", stationary: bool = True) -> Field:
         """Evaluate an array of numbers, with pointwise intervals and grid errors."""
+        stationary = stationary and self.check is None
         if stationary:
             self.refuse_cut()
         logarithmic = scale == "log"
-        there = _logarithm if logarithmic else np.asarray
-        fine, coarse = there(quantity(self.fine)), there(quantity(self.coarse))
+
+        def there(one: Solved) -> FloatArray:
+            if self.check is not None:
+                self.check(one)
+            return _logarithm(quantity(one)) if logarithmic else np.asarray(quantity(one))
+
+        fine, coarse = there(self.fine), there(self.coarse)
         upwind = bool(self.fine.chain.upwind.any())
         order = self.fine.chain.order if stationary else (1.0 if upwind else 2.0)
         apart = (fine - coarse) / (2**order - 1)
         if logarithmic:
             apart = np.clip(apart, -MOST_EXTRAPOLATED, MOST_EXTRAPOLATED)
         best = fine + apart
-        found, note = self._deviations(quantity, there, coarse, stationary)
+        found, note = self._deviations(there, coarse, stationary)
         half = self._half_width(found, best)
         low, high = best - half, best + half
         if logarithmic:
@@ -120,11 +133,7 @@ class TwoGrids:
         return Field(best, low, high, np.abs(apart), note)
 
     def _deviations(
-        self,
-        quantity: Quantity,
-        there: Callable[[FloatArray], FloatArray],
-        coarse: FloatArray,
-        stationary: bool,
+        self, quantity: Quantity, coarse: FloatArray, stationary: bool
     ) -> tuple[list[FloatArray], str]:
         """How far each draw is from the fitted generator, on the same grid; and a note.
 
@@ -134,7 +143,8 @@ class TwoGrids:
             return [], ""
         used, found = self.confined if stationary else self.ensemble, []
         for one in used:
-            found.append(there(quantity(one)) - coarse)
+            with suppress(ReadoutError):
+                found.append(quantity(one) - coarse)
             one.chain.forget()
         lost = 1 - len(found) / len(self.ensemble)
         if lost > MOST_LOST:

@@ -86,6 +86,11 @@ class Field:
         )
         return Value(value, low, high, error, level, self.note)
 
+    def part(self, rows: int | slice) -> Field:
+        """Some of the rows."""
+        low, high, error = self.low[rows], self.high[rows], self.grid_error[rows]
+        return Field(self.values[rows], low, high, error, self.note)
+
     def limited(self, least: float, most: float) -> Field:
         """Clip values and bands to what is possible."""
         values, low, high = (
