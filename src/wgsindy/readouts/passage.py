@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.validation import numbers
 from wgsindy.errors import ReadoutError
 from wgsindy.readouts.chain import Chain, bernoulli, factorise
 from wgsindy.terms.expression import Expression
@@ -40,6 +41,8 @@ def level_of(region: Region, names: tuple[str, ...]) -> Level:
     """
     if callable(region):
         return region
+    if not isinstance(region, str):
+        raise ReadoutError(f"a set is a text such as {names[0]} < 0, got {region!r:.80}.")
     levels = [_comparison(part, names) for part in re.split(r"\s+and\s+|&|,", region.strip())]
     return lambda points: np.max([level(points) for level in levels], axis=0)
 
@@ -120,7 +123,7 @@ def committor(chain: Chain, first: Level, second: Level) -> FloatArray:
 
 def point_of(start: ArrayLike, chain: Chain) -> FloatArray:
     """Check that ``start`` is one state ``(d,)`` in the box."""
-    point = np.atleast_1d(np.asarray(start, dtype=np.float64))
+    point = np.atleast_1d(numbers(start, "a start", ReadoutError))
     if point.shape != (chain.grid.dimension,) or not chain.grid.inside(point[None])[0]:
         low, high = chain.grid.low.round(4).tolist(), chain.grid.high.round(4).tolist()
         raise ReadoutError(
