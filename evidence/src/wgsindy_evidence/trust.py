@@ -40,7 +40,7 @@ class Check:
 
 KILLED = "python tests/helpers/killed_writes.py OUT"
 ROOM_FIRST = "a writer that makes room first"
-NO_BREAK = "any test; it found dates and whole numbers added, which NumPy 2.5 no longer likes"
+NO_BREAK = "any test; it found a date without a unit, which NumPy 2.5 no longer likes"
 CHECKS = (
     Check(
         "formulas, spoilt",
