@@ -7,7 +7,7 @@ CORE := */wgsindy/data/*,*/wgsindy/passes/*,*/wgsindy/terms/*,*/wgsindy/model/*,
 LOCKED := install --quiet --require-hashes
 
 .PHONY: demo examples quick test coverage everything goldens wheel-check lint types docs clean
-.PHONY: fuzz mutation calibration faults nightly lowest pythons supply-chain lock
+.PHONY: fuzz mutation calibration faults repeat breaks nightly lowest pythons supply-chain lock
 
 demo: $(VENV)/.installed
 	$(BIN)/wgsindy demo
@@ -44,12 +44,20 @@ mutation: $(VENV)/.dev
 faults: $(VENV)/.dev
 	$(BIN)/pytest -q tests/faults tests/passes/test_dask_cluster.py
 
+# The tests that depend on time and on other programs, 20 times beside programs that use every core.
+repeat: $(VENV)/.dev
+	.ci/repeat
+
+# What each check guards, spoilt on purpose: the check must fail.
+breaks: $(VENV)/.dev
+	$(BIN)/python tests/breaks/breaks.py
+
 # Error bars and verdicts over many seeds, as the evidence reports them.
 calibration: $(VENV)/.dev
 	$(BIN)/wgsindy bench calibration
 
 # What takes longer than anybody waits for; see docs/evidence/trust.md.
-nightly: fuzz mutation calibration faults pythons lowest supply-chain
+nightly: fuzz mutation calibration faults breaks repeat pythons lowest supply-chain
 
 # The lowest versions that pyproject.toml allows; every Python from 3.11 on that is here.
 lowest:

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent
 # Whole rooms and modules, by the beginning of their paths.
 LONG = (
     "evidence/",
+    "tests/breaks/",
     "tests/cli/test_cli.py",
     "tests/docs/",
     "tests/golden/",
@@ -25,7 +26,7 @@ SLOW = (
     "src/",
     "tests/cli/",
     "tests/data/test_stream.py",
-    "tests/estimate/likelihood/test_filter.py",
+    "tests/estimate/filtering/test_filter.py",
     "tests/estimate/likelihood/test_likelihood_stages.py",
     "tests/estimate/test_bad_input.py",
     "tests/estimate/test_grow_library.py",

@@ -19,7 +19,7 @@ from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.diagnostics.findings import weak_fields
 from wgsindy.errors import DataError, OutputError, ReportError
 from wgsindy.estimate.cost import work_ahead
-from wgsindy.estimate.fit import AUTO, Candidates, fit_dataset
+from wgsindy.estimate.fit import AUTO, Candidates, check_integer, fit_dataset
 from wgsindy.estimate.orders import Order
 from wgsindy.estimate.predictions import ORDER
 from wgsindy.estimate.result import Fit
@@ -148,6 +148,7 @@ def fit_file(
     refuse_occupied(folder, replaceable)
     refuse_unwritable(folder)
     chosen = recipes.get(recipe)
+    check_integer("threads", threads, 1, 4096)
     with stage("reading"):
         found = open_data(data, stream=stream, **reading)
         measured: Dataset = found.data.thinned(every)

@@ -20,11 +20,11 @@ from messy import write as write_lines
 from wgsindy import Generator, Trajectories, cli, read
 from wgsindy.cli.fit import as_library, column, separated
 from wgsindy.cli.output import written_equations
-from wgsindy.errors import OutlierWarning, SimulationError
+from wgsindy.errors import OutlierWarning, RecipeError, SimulationError
 from wgsindy.files import csv_text, refuse_occupied
 from wgsindy.files.notes import WARNING_OF
 from wgsindy.model.display.units import named_fields
-from wgsindy.workflow import RESULT_FILES, default_folder
+from wgsindy.workflow import RESULT_FILES, default_folder, fit_file
 
 
 def small_data(seed: int = 0, paths: int = 4) -> Trajectories:
@@ -593,3 +593,8 @@ def test_the_bundled_data_can_be_had_as_a_file(wgsindy: Command) -> None:
     Path("demo.csv").write_text("mine")
     assert "already exists" in wgsindy("demo", "--csv", "demo.csv").sentence
     assert Path("demo.csv").read_text() == "mine"
+
+
+def test_more_threads_than_any_machine_has_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"threads must be a whole number from 1 .*got 99999"):
+        fit_file("no such file.csv", threads=99_999, out=tmp_path / "out")

@@ -48,3 +48,11 @@ def test_refusals_are_sentences(wgsindy: Command, tmp_path: Path, model: str) ->
     assert ended.code == 1
     assert "no stationary law" in ended.err
     assert wgsindy("readout", model, "--box", "wide").code == 1
+
+
+def test_places_and_kinds_that_cannot_be_written_are_named(wgsindy: Command, model: str) -> None:
+    ended = wgsindy("readout", model, *COARSE, "--rates", "--out", "no/such/a.png")
+    assert "there is no folder no/such" in " ".join(ended.err.split())
+    ended = wgsindy("readout", model, *COARSE, "--rates", "--out", "a.zzz")
+    assert "a.zzz is of no kind that can be drawn: " in " ".join(ended.err.split())
+    assert "unexpected" not in ended.err

@@ -303,5 +303,5 @@ def test_thinning_that_leaves_nothing_is_refused() -> None:
     with pytest.raises(NotEnoughDataError, match=r"every=6 leaves no step.* has 6 samples"):
         data.thinned(6)
     for every in (0, -1, 2.0):
-        with pytest.raises(DataError, match="every is a whole number"):
+        with pytest.raises(DataError, match="every must be a whole number"):
             data.thinned(every)  # type: ignore[arg-type]

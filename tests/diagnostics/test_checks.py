@@ -545,7 +545,7 @@ def test_a_hidden_coordinate_leaves_a_memory() -> None:
     def drift(x: FloatArray) -> FloatArray:
         return np.stack([-x[:, 0] - 6 * x[:, 1], 6 * x[:, 0] - x[:, 1]], axis=1)
 
-    whole = Trajectories(list(paths_of(drift, ROUND, steps=3000)), DT, names=NAMES)
+    whole = Trajectories(list(paths_of(drift, ROUND, steps=1000)), DT, names=NAMES)
     est = fitted(whole.select(["u"]))
     found = only(checks.hidden, measured(est))
     assert (found.limitation, found.fields) == (Limitation.HIDDEN, ("b1",))

@@ -8,17 +8,22 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import sympy
 
 from wgsindy import recipes, zoo
 from wgsindy.data.arrays import FloatArray
+from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import (
     DataError,
     LibraryError,
     MissingValuesWarning,
+    ModelFileError,
     NotEnoughDataError,
     OutlierWarning,
+    ReadoutError,
     RecipeError,
     RepeatedSamplesWarning,
     SimulationError,
@@ -26,8 +31,11 @@ from wgsindy.errors import (
     WgsindyError,
 )
 from wgsindy.estimator import WGSINDy
+from wgsindy.model.generator import Generator
 from wgsindy.model.uncertainty import Uncertainty
+from wgsindy.readouts.readouts import Readouts
 from wgsindy.recipes import PAPER, WeakFormRecipe
+from wgsindy.report.comparison import compare
 from wgsindy.terms.expression import Expression
 from wgsindy.terms.library import Library, library
 
@@ -109,22 +117,22 @@ DATA: dict[str, Case] = {
     "ragged rows": (
         lambda: Trajectories([[[0.0, 1.0], [2.0]]], 0.1),
         DataError,
-        r"trajectory 0 is not an array of numbers.*\(n, d\)",
+        r"trajectory 0, states of shape \(n, d\), must be real numbers, got ",
     ),
     "text": (
         lambda: Trajectories([np.array(["a", "b", "c"])], 0.1),
         DataError,
-        r"trajectory 0 is not an array of numbers.*\(n, d\)",
+        r"trajectory 0, states of shape \(n, d\), must be real numbers, got ",
     ),
     "objects": (
         lambda: Trajectories([[object(), object()]], 0.1),  # type: ignore[arg-type]
         DataError,
-        r"trajectory 0 is not an array of numbers.*\(n, d\)",
+        r"trajectory 0, states of shape \(n, d\), must be real numbers, got ",
     ),
     "complex": (
         lambda: Trajectories([ramp(5), 1j * ramp(5)], 0.1),
         DataError,
-        "trajectory 1 holds complex numbers; states must be real",
+        r"trajectory 1, .* must be real numbers, got array\(\[\[0\..*j",
     ),
     "a number": (lambda: Trajectories(3.0, 0.1), DataError, "list of arrays, got float"),
     "nothing": (
@@ -147,7 +155,7 @@ DATA: dict[str, Case] = {
     "dt text": (
         lambda: Trajectories(ramp(5), "fast"),  # type: ignore[arg-type]
         DataError,
-        "dt must be a number .*'fast'",
+        "dt, .*, must be real numbers, got 'fast'",
     ),
     "dt missing": (lambda: Trajectories(ramp(5)), DataError, "pass dt .* or times"),
     "dt and times": (
@@ -416,7 +424,7 @@ OTHERS: dict[str, Case] = {
     "no steps": (
         lambda: zoo.get("duffing").generator.simulate([0.0, 0.0], dt=0.1, steps=0),
         SimulationError,
-        "steps >= 1, .*steps=0",
+        "steps must be a whole number from 1 on, got 0",
     ),
     "an explosion": (
         lambda: zoo.get("duffing").generator.simulate([0.0, 9.0], dt=5.0, steps=99, random_state=0),
@@ -425,9 +433,124 @@ OTHERS: dict[str, Case] = {
     ),
 }
 
+OU = Generator.from_sympy(("x",), [-sympy.Symbol("x")], [[0.5]])
+
+
+SEEN = replace(OU, region=Frame(np.zeros(1), np.ones(1)))
+
+
+def walk(**more: Any) -> Any:
+    return OU.simulate(**{"x0": [0.0], "dt": 0.1, "steps": 3, **more})
+
+
+def fan(**more: Any) -> Any:
+    return OU.forecast(**{"x0": [0.0], "horizon": 1.0, "paths": 10, **more})
+
+
+def told(**more: Any) -> Readouts:
+    return OU.readouts(**{"cells": 32, **more})
+
+
+def dates(unit: str) -> Any:
+    return np.arange(5).astype(f"datetime64[{unit}]")
+
+
+SILLY: dict[str, Case] = {
+    # Dates count in whatever unit they are stored; a mask hides a number that nobody measured.
+    "times are dates": (lambda: Trajectories(ramp(5), times=[dates("s")]), DataError, "seconds"),
+    "times are moments": (lambda: Trajectories(ramp(5), times=[dates("ns")]), DataError, "seconds"),
+    "times are complex": (lambda: Trajectories(ramp(2), times=[[0, 1j]]), DataError, "0, 1j"),
+    "times are masked": (
+        lambda: Trajectories(
+            ramp(3), times=[np.ma.masked_array(np.arange(3.0), mask=[False, False, True])]
+        ),
+        DataError,
+        "from 1.0 to nan",
+    ),
+    "dt is a duration": (
+        lambda: Trajectories(ramp(5), np.timedelta64(1, "s")),  # type: ignore[arg-type]
+        DataError,
+        "must be real numbers, got .*timedelta64",
+    ),
+    "an integer that no float holds": (
+        lambda: Trajectories([[10**400, 1, 2]], 0.1),
+        DataError,
+        r"real numbers, got \[1000",
+    ),
+    "a set": (lambda: Trajectories({1.0, 2.0}, 0.1), DataError, "got set"),  # type: ignore[arg-type]
+    "a data frame": (lambda: Trajectories(pd.DataFrame(ramp(5)), 0.1), DataError, "wgsindy.read"),
+    "names are a number": (
+        lambda: Trajectories(ramp(5), 0.1, names=5),  # type: ignore[arg-type]
+        DataError,
+        "names must be a list, .*got 5",
+    ),
+    "a path": (lambda: WGSINDy().fit("mine.csv"), DataError, "mine.csv is no array; .*read"),
+    "a library of bytes": (lambda: fit(good_paths(), terms=b"poly1"), LibraryError, "got bytes"),
+    "two values in turns": (
+        lambda: fit(np.tile([0.0, 1.0], 150), recipe="sharp"),
+        DataError,
+        "variance of x came out as .* where its steps show 10: .*no diffusion",
+    ),
+    "a start of words": (lambda: walk(x0="abc"), SimulationError, "x0 must be .*'abc'"),
+    "a start that is not finite": (lambda: walk(x0=[np.nan]), SimulationError, "x0 finite"),
+    "a step of words": (lambda: walk(dt="a"), SimulationError, "dt must be .*'a'"),
+    "a step for each": (lambda: walk(dt=[0.1, 0.2]), SimulationError, r"dt .*\[0.1, 0.2\]"),
+    "a step without end": (lambda: walk(dt=np.inf), SimulationError, "dt=inf"),
+    "half a step": (lambda: walk(steps=2.5), SimulationError, "steps must be .* got 2.5"),
+    "steps that no memory holds": (lambda: walk(steps=10**13), SimulationError, "fewer at a time"),
+    "paths below zero": (lambda: walk(trajectories=-2), SimulationError, "trajectories .* got -2"),
+    "a seed below zero": (lambda: walk(random_state=-1), SimulationError, "random_state .*-1"),
+    "a scheme by name": (lambda: walk(scheme="euler"), SimulationError, "got 'euler'"),
+    "a fan from words": (lambda: fan(x0="abc"), SimulationError, "x0 must be .*'abc'"),
+    "a fan until words": (lambda: fan(horizon="a"), SimulationError, "horizon must be .*'a'"),
+    "a fan of too many": (lambda: fan(paths=10**13), SimulationError, "fewer at a time"),
+    "levels in percent": (lambda: fan(levels=90), SimulationError, r"like 0.9, got \[90"),
+    "no levels": (lambda: fan(levels=()), SimulationError, r"like 0.9, got \[\]"),
+    "no level": (lambda: fan(levels=None), SimulationError, "levels must be .*None"),
+    "a language in a list": (lambda: OU.to_code(["c"]), DataError, r"got \['c'\]"),  # type: ignore[arg-type]
+    "half a cell": (lambda: told(cells=20.5).grid, ReadoutError, "cells must be .*20.5"),
+    "cells by name": (lambda: told(cells="a").grid, ReadoutError, "cells must be .*'a'"),
+    "a box without end": (lambda: told(box=[(-1e308, 1e308)]).grid, ReadoutError, "box needs"),
+    "draws below zero": (lambda: told(draws=-1), ReadoutError, "draws .* got -1"),
+    "a level by name": (lambda: told(level="a"), ReadoutError, "level must be .*'a'"),
+    "an array as data": (lambda: told(data=ramp(5)), ReadoutError, "got ndarray"),
+    "a correlation before": (lambda: told().autocorrelation([-1]), ReadoutError, r"0 on, got \[-1"),
+    "a correlation never": (lambda: told().autocorrelation([]), ReadoutError, r"got \[\]"),
+    "a correlation of nothing": (
+        lambda: told().autocorrelation([1.0], of="1"),
+        ReadoutError,
+        "1 is constant or infinite",
+    ),
+    "a spectrum nowhere": (lambda: told().power_spectrum([np.nan]), ReadoutError, r"got \[nan"),
+    "a set that is a number": (
+        lambda: told().passage_time([0.0], 5),  # type: ignore[arg-type]
+        ReadoutError,
+        "a set is a text such as x < 0, got 5",
+    ),
+    "a way that is none": (
+        lambda: told().passage_time("x < 0", "x < 0"),
+        ReadoutError,
+        "'x < 0' lies in 'x < 0'",
+    ),
+    "a time by name": (lambda: told().forecast([0.0], "a"), ReadoutError, "t must be .*'a'"),  # type: ignore[arg-type]
+    "data that are none": (lambda: compare(SEEN, SEEN, data="a"), DataError, "got str"),  # type: ignore[arg-type]
+    "one label": (lambda: compare(SEEN, SEEN, labels=5), DataError, "two labels, got 5"),  # type: ignore[arg-type]
+    "a model that is a folder": (
+        lambda: Generator.load("/"),
+        ModelFileError,
+        "/ cannot be read: Is a directory",
+    ),
+}
+
 CASES = {
     f"{group}: {name}": case
-    for group, cases in (("data", DATA), ("fit", FITS), ("recipe", RECIPES), ("other", OTHERS))
+    for group, cases in (
+        ("data", DATA),
+        ("fit", FITS),
+        ("recipe", RECIPES),
+        ("other", OTHERS),
+        ("silly", SILLY),
+    )
     for name, case in cases.items()
 }
 
@@ -529,7 +652,7 @@ def test_masked_values_and_times_are_not_taken_for_states() -> None:
         found = Trajectories([masked], dt=0.1)
     assert found[0].ravel().tolist() == [0.0, 1.0, 3.0, 4.0]
     assert found.steps(0).tolist() == [0.1, 0.2, 0.1]
-    with pytest.raises(DataError, match="holds times; states must be numbers"):
+    with pytest.raises(DataError, match=r"trajectory 0, .* must be real numbers, got array.*1970"):
         Trajectories([np.arange(5).astype("datetime64[s]")], dt=0.1)
 
 
@@ -612,7 +735,7 @@ def test_predicting_before_fitting_is_refused() -> None:
 
 def test_points_and_formulas_must_fit_the_states() -> None:
     truth = zoo.get("rotational_ou").generator
-    with pytest.raises(DataError, match="array of numbers"):
+    with pytest.raises(DataError, match=r"points, .* must be real numbers, got .*'a'"):
         truth.drift([["a", "b"]])
     with pytest.raises(DataError, match=r"\('y', 'x'\), the states are \('x', 'y'\)"):
         truth.apply(Expression.parse("x", ("y", "x")), [[0.0, 0.0]])

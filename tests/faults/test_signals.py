@@ -23,22 +23,32 @@ RUN = (
     "sys.stdout.flush()\n"
     "main()\n"
 )
+# The same, but "up" is said when the fit begins: by then, nothing is left to Python itself.
+IN_THE_FIT = (
+    "import sys\n"
+    "from wgsindy import workflow\n"
+    "from wgsindy.__main__ import main\n"
+    "sys.argv[0], fit = 'wgsindy', workflow.fit_dataset\n"
+    "def begun(*given, **more):\n"
+    "    sys.stdout.write('up')\n"
+    "    sys.stdout.flush()\n"
+    "    return fit(*given, **more)\n"
+    "workflow.fit_dataset = begun\n"
+    "main()\n"
+)
 
 
 def _interruptible() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's child may ignore it
 
 
-@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
-@pytest.mark.parametrize("wait", [0.1, 0.2, 0.4, 0.8, 1.6])
-def test_a_fit_ends_at_once_and_leaves_nothing(
-    which: signal.Signals, wait: float, tmp_path: Path
-) -> None:
+def started(program: str, folder: Path) -> subprocess.Popen[bytes]:
+    """Start a fit, and return when it has said that it is up."""
     walk = np.cumsum(np.random.default_rng(0).normal(0.0, 0.1, (20_000, 3)), axis=0)
-    np.savetxt(tmp_path / "walk.csv", walk, delimiter=",", header="x,y,z", comments="")
-    arguments = ["fit", str(tmp_path / "walk.csv"), "--dt", "0.1", "--out", str(tmp_path / "out")]
+    np.savetxt(folder / "walk.csv", walk, delimiter=",", header="x,y,z", comments="")
+    arguments = ["fit", str(folder / "walk.csv"), "--dt", "0.1", "--out", str(folder / "out")]
     run = subprocess.Popen(
-        [sys.executable, "-c", RUN, *arguments],
+        [sys.executable, "-c", program, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         preexec_fn=_interruptible,
@@ -46,6 +56,31 @@ def test_a_fit_ends_at_once_and_leaves_nothing(
     )
     assert run.stdout is not None
     assert run.stdout.read(2) == b"up"
+    return run
+
+
+@pytest.mark.parametrize(
+    ("which", "code", "word"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+    ids=["SIGINT", "SIGTERM"],
+)
+def test_a_fit_that_is_ended_says_what_ended_it(
+    which: signal.Signals, code: int, word: str, tmp_path: Path
+) -> None:
+    run = started(IN_THE_FIT, tmp_path)
+    run.send_signal(which)
+    said = run.communicate(timeout=60)[1].decode()
+    assert run.returncode == code
+    assert said.splitlines()[-1] == f"wgsindy: {word}."
+    assert [item.name for item in tmp_path.iterdir()] == ["walk.csv"]
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+@pytest.mark.parametrize("wait", [0.1, 0.2, 0.4, 0.8, 1.6])
+def test_a_fit_ends_at_once_and_leaves_nothing(
+    which: signal.Signals, wait: float, tmp_path: Path
+) -> None:
+    run = started(RUN, tmp_path)
     time.sleep(wait)
     run.send_signal(which)
     said = run.communicate(timeout=60)[1].decode()

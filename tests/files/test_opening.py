@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,9 @@ from wgsindy import read, stream
 from wgsindy.data.source import Block
 from wgsindy.data.stream import Stream
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.errors import DataError, NotEnoughDataError, ShortPiecesWarning
+from wgsindy.errors import DataError, ModelFileError, NotEnoughDataError, ShortPiecesWarning
 from wgsindy.files import label_of, open_data
+from wgsindy.model.generator import Generator
 
 
 @pytest.fixture
@@ -117,3 +120,44 @@ def test_sources_have_a_name_for_sentences(table: Path) -> None:
     assert label_of(table) == label_of([str(table)]) == "table.csv"
     assert (label_of("-"), label_of(["a", "b"])) == ("standard input", "2 files")
     assert (label_of("runs/x.zarr/"), label_of(frame())) == ("x.zarr", "the data")
+
+
+def test_what_has_no_end_is_refused_and_a_pipe_is_read(tmp_path: Path, table: Path) -> None:
+    with pytest.raises(DataError, match=r"/dev/zero cannot be read: it is a device, not a file"):
+        read("/dev/zero")
+    with pytest.raises(ModelFileError, match="is a device"):
+        Generator.load("/dev/zero")
+    pipe, content = tmp_path / "pipe", table.read_bytes()
+    os.mkfifo(pipe)
+    with pytest.raises(NotEnoughDataError, match="pipe is empty"):  # nobody writes
+        read(pipe)
+    writer = os.open(pipe, os.O_RDWR)  # a pipe that nobody reads cannot be opened to write only
+    lines = content.splitlines(keepends=True)
+    os.write(writer, b"".join(lines[:30]))
+
+    def finish() -> None:
+        os.write(writer, b"".join(lines[30:61]))
+        os.close(writer)
+
+    threading.Timer(0.2, finish).start()  # after the reader has begun to wait, most likely
+    assert read(pipe).data.n_samples == 60
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"gap": "x"}, "gap must be real numbers, got 'x'"),
+        ({"missing": "x"}, r"missing must be real numbers, got \['x'\]"),
+        ({"dt": [1, 2]}, r"dt must be one number, got \[1, 2\]"),
+    ],
+)
+def test_arguments_that_are_no_numbers_are_refused(
+    given: dict[str, Any], sentence: str, table: Path
+) -> None:
+    with pytest.raises(DataError, match=sentence):
+        read(table, **given)
+
+
+def test_a_path_that_no_system_takes_is_refused() -> None:
+    with pytest.raises(DataError, match=r"aaa cannot be read: File name too long"):
+        read("a" * 5000)

@@ -24,7 +24,7 @@ from wgsindy.files import read
         ({"unit": "fortnight"}, "unit='fortnight' is not a unit of time"),
         ({"unit": "s"}, "nothing says in what unit .* pass time_unit"),
         ({"dt": -1.0}, "dt must be > 0, got -1.0"),
-        ({"dt": "fast"}, "dt must be a number, got 'fast'"),
+        ({"dt": "fast"}, "dt must be real numbers, got 'fast'"),
         ({"gap": 0.0}, "gap must be > 0, got 0.0"),
         ({"variable": "x"}, "needs both variable and value"),
     ],

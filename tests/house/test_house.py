@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 import wgsindy
 
 SOURCE = Path(wgsindy.__file__).parent
+ROOT = Path(__file__).parents[2]
 
 # A module imports only from its own room and from rooms above it.
 ROOMS = (
@@ -243,3 +245,10 @@ def test_public_names_are_all_there() -> None:
         assert getattr(wgsindy, name) is not None
     with pytest.raises(AttributeError, match=r"wgsindy.*'nothing'"):
         _ = wgsindy.nothing
+
+
+def test_every_place_that_is_left_out_of_quick_tests_exists() -> None:
+    text = (ROOT / "conftest.py").read_text(encoding="utf-8")
+    places = re.findall(r'^    "([\w/.]+)",$', text, re.MULTILINE)
+    assert len(places) > 20
+    assert [place for place in places if not (ROOT / place).exists()] == []

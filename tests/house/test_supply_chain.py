@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
+
+from wgsindy_evidence.trust import CHECKS
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -78,6 +84,30 @@ def test_every_dependency_has_a_licence_that_lets_anybody_use_it(name: str) -> N
     assert not any(re.search(r"\bA?GPL|UNKNOWN", licence) for licence in listed.values())
 
 
-def test_classifiers_name_the_oldest_python_that_is_allowed() -> None:
+def test_classifiers_name_the_oldest_python_that_is_allowed_and_those_that_are_tried() -> None:
     oldest = PROJECT["project"]["requires-python"].removeprefix(">=")
-    assert f"Programming Language :: Python :: {oldest}" in PROJECT["project"]["classifiers"]
+    tried = [check.kind.removeprefix("Python ") for check in CHECKS if "Python 3" in check.kind]
+    for version in (oldest, *tried):
+        assert f"Programming Language :: Python :: {version}" in PROJECT["project"]["classifiers"]
+
+
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_a_package_whose_hash_is_another_is_not_installed(spoilt: bool, tmp_path: Path) -> None:
+    wheel = tmp_path / "toy-1.0-py3-none-any.whl"
+    about = {
+        "METADATA": "Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n",
+        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "RECORD": "",
+    }
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("toy.py", "")
+        for name, text in about.items():
+            archive.writestr(f"toy-1.0.dist-info/{name}", text)
+    digest = hashlib.sha256(wheel.read_bytes() + b"!" * spoilt).hexdigest()
+    (tmp_path / "locked.txt").write_text(f"toy==1.0 --hash=sha256:{digest}\n")
+    pip = [sys.executable, "-m", "pip", "install", "--require-hashes", "--no-index"]
+    places = ["--find-links", str(tmp_path), "--target", str(tmp_path / "site")]
+    command = [*pip, *places, "-r", str(tmp_path / "locked.txt")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ("DO NOT MATCH THE HASHES" in ended.stderr) == spoilt
+    assert (tmp_path / "site" / "toy.py").exists() != spoilt

@@ -1,8 +1,9 @@
 """Small errors in a module: one at a time, as a program that makes them.
 
 What is changed: comparisons, sums and products, ``and`` and ``or``, ``not``, numbers, True and
-False, ``break``. What is not: text, annotations, sentences of errors, and constants of a module,
-which are choices (tolerances, sizes of chunks) that goldens and statistics pin, not logic.
+False, ``break``. What is not: text, annotations, sentences of errors, assertions (so is the
+``strict`` of a zip), and constants of a module, which are choices (tolerances, sizes of chunks)
+that goldens and statistics pin, not logic.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def _of_expression(expression: ast.expr) -> Iterator[ast.AST]:
     for child in ast.iter_child_nodes(expression):
         if isinstance(child, ast.expr):
             yield from _of_expression(child)
-        elif isinstance(child, ast.keyword):
+        elif isinstance(child, ast.keyword) and child.arg != "strict":
             yield from _of_expression(child.value)
         elif isinstance(child, ast.comprehension):
             for part in (child.iter, *child.ifs):

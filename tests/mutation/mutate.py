@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -26,7 +27,8 @@ from mutants import Mutant, count, mutant
 ROOT = Path(__file__).parents[2]
 ROOMS = ("data", "passes", "terms", "model", "estimate", "diagnostics")
 TESTED = (*ROOMS, "estimator", "readouts", "properties")
-PATIENCE = 120  # seconds that the tests of a line may take
+PATIENCE = 120  # seconds of processor time that the tests of a line may take: others work, too
+WAITING = 1200  # seconds, for what waits without working
 FIRST, MOST = 30, 300  # tests that are run at first, and at most
 KNOWN = Path(__file__).with_name("survivors.toml")
 
@@ -77,6 +79,10 @@ class Lines:
         return sorted(names, key=lambda name: (own not in name, f"tests/{room}/" not in name))
 
 
+def _patience() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
+
+
 def killed(tree: Path, tests: list[str]) -> bool:
     """Run tests in groups until one fails; whether one does."""
     env = environment(tree)
@@ -85,7 +91,8 @@ def killed(tree: Path, tests: list[str]) -> bool:
         if not group:
             continue
         try:
-            run = subprocess.run(command, cwd=tree, env=env, capture_output=True, timeout=PATIENCE)
+            run = subprocess.run(command, cwd=tree, env=env, capture_output=True, timeout=WAITING,
+                                 preexec_fn=_patience)  # fmt: skip
         except subprocess.TimeoutExpired:
             return True
         if run.returncode != 0:

@@ -20,89 +20,112 @@ from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.errors import CampaignError
 
 ROOT = Path(__file__).parents[3]
-FUZZ, PYTEST = "python tests/fuzz/fuzz.py", "pytest"
+FUZZ, PYTEST, PYTHONS = "python tests/fuzz/fuzz.py", "pytest", ".ci/pythons"
 LOST = "dies or killed or nobody or scheduler or something"
 WIDTH = 100  # characters of a sentence that are kept
 
 
 @dataclass(frozen=True)
 class Check:
-    """A kind of bad input or fault, the command that tries it, and what turns it red."""
+    """A kind of bad input or fault, the command that tries it, and what turns it red.
+
+    ``broken_by`` is the name of the break in tests/breaks, which ``control`` describes.
+    """
 
     kind: str
     command: str
-    control: str  # the deliberate break
+    broken_by: str
+    control: str
 
 
+KILLED = "python tests/helpers/killed_writes.py OUT"
+ROOM_FIRST = "a writer that makes room first"
+NO_BREAK = "any test; it found a date without a unit, which NumPy 2.5 no longer likes"
 CHECKS = (
     Check(
-        "formulas, spoilt", f"{FUZZ} --target formulas", "a parser that raises, hangs or evaluates"
+        "formulas, spoilt",
+        f"{FUZZ} --target formulas",
+        "evaluating-parser",
+        "a parser that evaluates",
     ),
     Check(
-        "model files, spoilt", f"{FUZZ} --target models", "a reader that runs a program or writes"
-    ),
-    Check("lines of results, spoilt", f"{FUZZ} --target stores", "a store that dies"),
-    Check("data files, spoilt", f"{FUZZ} --target readers", "a reader that takes 600 MiB"),
-    Check(
-        "kill -9 while a result is written",
-        "python tests/helpers/killed_writes.py OUT SIGKILL",
-        "a writer that makes room first",
+        "model files, spoilt",
+        f"{FUZZ} --target models",
+        "running-reader",
+        "a reader that starts a program",
     ),
     Check(
-        "SIGTERM while a result is written",
-        "python tests/helpers/killed_writes.py OUT SIGTERM",
-        "as above",
+        "lines of results, spoilt",
+        f"{FUZZ} --target stores",
+        "dying-store",
+        "a store that dies of a line",
     ),
     Check(
-        "Ctrl-C while a result is written",
-        "python tests/helpers/killed_writes.py OUT SIGINT",
-        "as above",
+        "data files, spoilt",
+        f"{FUZZ} --target readers",
+        "raw-errors",
+        "a reader that lets errors of libraries through",
     ),
+    Check("kill -9 while a result is written", f"{KILLED} SIGKILL", "room-first-kill", ROOM_FIRST),
+    Check("SIGTERM while a result is written", f"{KILLED} SIGTERM", "room-first-term", ROOM_FIRST),
+    Check("Ctrl-C while a result is written", f"{KILLED} SIGINT", "room-first-int", ROOM_FIRST),
     Check(
         "full and closed disks, two runs in one folder",
         f"{PYTEST} tests/faults/test_disks.py",
-        "the old result is looked for, byte by byte",
+        "in-place",
+        "a writer without drafts",
     ),
     Check(
         "files that shrink or change while read",
         f"{PYTEST} tests/faults/test_changed_files.py",
-        "the whole file again gives the first sum again",
+        "unnoticed-change",
+        "a stream without a sentence for it",
     ),
     Check(
         "Ctrl-C and SIGTERM at any moment of a fit",
         f"{PYTEST} tests/faults/test_signals.py",
-        "a traceback, or anything left in the folder",
+        "deaf",
+        "a command without a handler",
     ),
     Check(
         "lost workers and schedulers, strangers at a port",
         f"{PYTEST} tests/passes/test_dask_cluster.py -k '{LOST}'",
-        "a cluster that forgives nothing",
+        "unforgiving",
+        "a cluster that forgives no lost worker",
     ),
     Check(
         "small files that unpack to large ones",
         f"{PYTEST} tests/files/formats/test_loading.py -k 'stands_for or members'",
-        "packed files of several members are read whole",
+        "unbounded",
+        "arrays of any size",
     ),
     Check(
         "numbers, terms and arguments that make no sense",
         f"{PYTEST} tests/estimate/test_bad_input.py",
-        "clean data give no warning",
+        "any-step",
+        "steps that nobody checks",
     ),
     Check(
         "properties of random systems, 10 to 60 each",
         f"{PYTEST} tests/properties",
-        "a fit of other data; plain entries",
+        "spoilt-fit",
+        "a drift that is off by 0.001",
     ),
     Check(
         "scikit-learn's checks of estimators",
         f"{PYTEST} tests/estimator/test_estimator_checks.py",
-        "five listed exceptions must fail",
+        "overwritten",
+        "a fit that overwrites a parameter",
     ),
     Check(
         "versions, hashes and licences",
         f"{PYTEST} tests/house/test_supply_chain.py",
-        "a dependency that is not in the lock",
+        "changed-lock",
+        "a lock without NumPy",
     ),
+    Check("Python 3.12", f"{PYTHONS} 3.12", "", NO_BREAK),
+    Check("Python 3.13", f"{PYTHONS} 3.13", "", NO_BREAK),
+    Check("lowest versions that are allowed", f"{PYTHONS} lowest", "", "any test"),
 )
 
 
@@ -138,6 +161,8 @@ def run_case(case: Case) -> dict[str, Any]:
             program += ["--count", str(int(case.settings["count"]))]
         elif command.startswith(PYTEST):
             program = pytest_of(command)
+        elif command.startswith(PYTHONS):
+            program = words
         paths = os.pathsep.join([str(ROOT / "src"), str(ROOT / "evidence/src")])
         env = {**os.environ, "PYTHONPATH": paths}
         ended = subprocess.run(program, cwd=ROOT, env=env, capture_output=True, text=True)

@@ -159,7 +159,8 @@ class Trajectories(Dataset):
         self._offsets: IntArray = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self._dt, self._steps = dt, steps
         if steps is not None:
-            self._total_time = float(steps.sum())
+            with np.errstate(over="ignore"):  # a mean step that is infinite is refused by name
+                self._total_time = float(steps.sum())
         elif dt is not None:
             self._total_time = float(dt @ (lengths - 1))
         return self

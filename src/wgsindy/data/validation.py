@@ -7,13 +7,43 @@ from __future__ import annotations
 
 import keyword
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.errors import DataError, NotEnoughDataError, WgsindyError
+
+
+def numbers(value: Any, name: str, error: type[WgsindyError] = DataError) -> FloatArray:
+    """Return an argument that is an array of real numbers, NaN where they are masked."""
+    kind = ""
+    try:
+        raw = np.ma.asanyarray(value) if np.ma.isMaskedArray(value) else np.asarray(value)
+        kind = raw.dtype.kind
+        if value is None or kind in "cmM":
+            raise TypeError
+        return np.ma.filled(raw.astype(np.float64), np.nan)
+    except (TypeError, ValueError, OverflowError):
+        shown = " ".join(repr(value).split())
+        refused = "Complex data not supported: " if kind == "c" else ""  # as scikit-learn says it
+        raise error(f"{refused}{name} must be real numbers, got {shown:.80}.") from None
+
+
+def number(value: Any, name: str, error: type[WgsindyError] = DataError) -> float:
+    """Return an argument that is one real number."""
+    found = numbers(value, name, error)
+    if found.ndim:
+        raise error(f"{name} must be one number, got {value!r:.80}.")
+    return float(found)
+
+
+def whole(value: Any, name: str, least: int, error: type[WgsindyError] = DataError) -> int:
+    """Return an argument that is a whole number from ``least`` on."""
+    if not isinstance(value, int | np.integer) or value < least:
+        raise error(f"{name} must be a whole number from {least} on, got {value!r:.80}.")
+    return int(value)
 
 
 def checked_states(states: Any) -> tuple[FloatArray, IntArray]:
@@ -27,10 +57,13 @@ def checked_states(states: Any) -> tuple[FloatArray, IntArray]:
     if isinstance(states, np.ndarray) and states.ndim in (1, 2):
         states = [states]
     try:
+        if isinstance(states, str | bytes | set | dict) or hasattr(states, "columns"):
+            raise TypeError
         listed = list(states)
     except TypeError:
         raise DataError(
-            f"trajectories must be an array or a list of arrays, got {type(states).__name__}."
+            f"trajectories must be an array or a list of arrays, got {type(states).__name__}; "
+            "wgsindy.read takes files and tables."
         ) from None
     if not listed:
         raise NotEnoughDataError("there are no trajectories: the list of arrays is empty.")
@@ -49,22 +82,7 @@ def checked_states(states: Any) -> tuple[FloatArray, IntArray]:
 
 def _as_trajectory(index: int, states: Any) -> FloatArray:
     """Return ``states`` as numbers ``(n, d)``, ``n`` at least 2, NaN where they are masked."""
-    try:
-        raw = np.ma.asanyarray(states) if np.ma.isMaskedArray(states) else np.asarray(states)
-        if raw.dtype.kind == "c":
-            raise DataError(
-                f"Complex data not supported: trajectory {index} holds complex numbers; states "
-                "must be real."
-            )
-        if raw.dtype.kind in "mM":
-            raise DataError(f"trajectory {index} holds times; states must be numbers.")
-        array = np.ma.filled(raw.astype(np.float64), np.nan)
-    except DataError:
-        raise
-    except (TypeError, ValueError):
-        raise DataError(
-            f"trajectory {index} is not an array of numbers; pass states of shape (n, d)."
-        ) from None
+    array = numbers(states, f"trajectory {index}, states of shape (n, d),")
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] == 0:
@@ -97,6 +115,8 @@ def checked_names(names: Sequence[str] | None, dimension: int) -> tuple[str, ...
             if dimension <= 3
             else tuple(f"x{i}" for i in range(1, dimension + 1))
         )
+    if not isinstance(names, Iterable):
+        raise DataError(f"names must be a list, one for each coordinate, got {names!r:.80}.")
     # Python reads identifiers in this normal form, so formulas do too.
     listed = tuple(unicodedata.normalize("NFKC", str(name)) for name in names)
     if len(listed) != dimension:
@@ -113,10 +133,7 @@ def checked_names(names: Sequence[str] | None, dimension: int) -> tuple[str, ...
 
 def checked_dt(dt: Any, n_trajectories: int) -> FloatArray:
     """Return one sampling interval per trajectory, ``(n_trajectories,)``."""
-    try:
-        values = np.asarray(dt, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"dt must be a number or one number per trajectory, got {dt!r}.") from None
+    values = numbers(dt, "dt, a number or one per trajectory,")
     if values.ndim > 1 or (values.ndim == 1 and len(values) != n_trajectories):
         raise DataError(
             f"dt has shape {values.shape} for {n_trajectories} trajectories; pass one number, or "
@@ -158,11 +175,11 @@ def _as_times(times: Any, lengths: IntArray) -> FloatArray:
     if isinstance(times, np.ndarray) and times.ndim == 1:
         times = [times] * len(lengths)
     try:
-        listed = [np.asarray(one, dtype=np.float64) for one in times]
-    except (TypeError, ValueError):
+        listed = [numbers(one, "times (of dates, seconds since the first)") for one in times]
+    except TypeError:
         raise DataError("times must be one array of numbers per trajectory.") from None
     if len(lengths) == 1 and len(listed) == lengths[0] and all(one.ndim == 0 for one in listed):
-        listed = [np.asarray(times, dtype=np.float64)]
+        listed = [np.array(listed)]
     if len(listed) != len(lengths):
         raise DataError(
             f"{len(lengths)} trajectories need {len(lengths)} arrays of times, got {len(listed)}."
@@ -177,8 +194,7 @@ def _as_times(times: Any, lengths: IntArray) -> FloatArray:
 
 def check_every(every: Any) -> None:
     """Refuse what is no count of samples."""
-    if not isinstance(every, int | np.integer) or every < 1:
-        raise DataError(f"every is a whole number from 1, got {every!r}.")
+    whole(every, "every", 1)
 
 
 def too_thin(every: int, lengths: IntArray) -> NotEnoughDataError:

@@ -11,6 +11,7 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
 from wgsindy.model.generator import Generator
+from wgsindy.model.tensor import symmetric
 from wgsindy.passes.engine import SERIAL, Engine
 from wgsindy.passes.summary import DataSummary
 from wgsindy.recipes import LikelihoodRecipe, Recipe
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from wgsindy.estimate.rival_libraries import FormDoubt, RivalLibrary
 
 FEWEST_INCREMENTS = 50
+LARGEST_VARIANCE = 1e6  # over that of the steps; a rate of a thousand a step makes 2e3
 Info = dict[str, str | int | list[float]]
 
 
@@ -102,6 +104,7 @@ def check_error_bars(fit: Fit) -> None:
     generator, bars = fit.generator, fit.generator.uncertainty
     if bars is None:
         return
+    check_variances(fit)
     errors, d = bars.std_errors(), generator.dimension
     chosen = np.concatenate([bars.drift, generator.tensor_field.coefficients]) != 0
     if fit.data.order == 2:
@@ -114,6 +117,27 @@ def check_error_bars(fit: Fit) -> None:
             f"the error bar of {generator.basis.formulas[term]} in the {what} came out as "
             f"{errors[field, term]:.3g}, which no data can give: numbers have left the range of "
             "floating point. Change the units of states or time, or use a smaller library."
+        )
+
+
+def check_variances(fit: Fit) -> None:
+    """Refuse a tensor that has left its data, as of numbers that jump between two values.
+
+    Raises
+    ------
+    DataError
+        If a variance is out of all proportion to the steps.
+    """
+    generator, summary = fit.generator, fit.summary
+    theta = generator.basis.values(summary.region.centre[None])
+    entries = symmetric(theta @ generator.tensor_field.coefficients.T, generator.dimension)
+    found, seen = np.diagonal(entries[0]), summary.variation * summary.frame.scale**2
+    odd = np.flatnonzero(np.abs(found) > LARGEST_VARIANCE * seen)
+    if len(odd):
+        raise DataError(
+            f"the variance of {generator.names[odd[0]]} came out as {found[odd[0]]:.3g} where its "
+            f"steps show {seen[odd[0]]:.3g}: the fit runs away. Samples that jump between a few "
+            "values are no diffusion; else use a smaller library, or recipe='paper'."
         )
 
 

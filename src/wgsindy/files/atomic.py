@@ -20,6 +20,8 @@ from wgsindy.files.drafts import draft_of, held, is_draft, sweep, take_place
 def write_atomically(path: str | Path, content: str | bytes) -> None:
     """Write a file so that a reader sees the old content or the new, never a part of it."""
     target = Path(path)
+    if not target.parent.is_dir():
+        raise OutputError(f"{target} cannot be written: there is no folder {target.parent}.")
     sweep(target)
     draft = draft_of(target)
     try:

@@ -12,6 +12,7 @@ import glob
 import os
 import secrets
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -107,3 +108,13 @@ def _swapped(one: Path, other: Path) -> bool:
     if swap is None:  # an old C library
         return False
     return bool(swap(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _SWAP) == 0)
+
+
+def opened(path: str, flags: int) -> int:
+    """Open a file or a pipe that somebody writes to: a device has no end, an empty pipe waits."""
+    number = os.open(path, flags | os.O_NONBLOCK)
+    if stat.S_ISCHR(os.fstat(number).st_mode) and path != os.devnull:
+        os.close(number)
+        raise ValueError("it is a device, not a file")
+    os.set_blocking(number, True)
+    return number

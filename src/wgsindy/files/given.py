@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 from wgsindy.data.dataset import Dataset
@@ -50,6 +51,8 @@ def as_dataset(
     if hasattr(given, "columns") or is_labelled(given):
         step = None if dt is None else float(dt) if isinstance(dt, int | float) else dt
         return read(given, dt=step, time=t, names=names).data  # type: ignore[arg-type]
+    if isinstance(given, str | PathLike):
+        raise DataError(f"{given!s:.80} is no array; pass wgsindy.read of it if it is a file.")
     if dt is None and t is None:
         raise DataError(
             "arrays need the sampling interval: pass dt=... (or times, t=...), or Trajectories."

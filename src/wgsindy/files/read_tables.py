@@ -18,6 +18,7 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.resolution import resolution_of
 from wgsindy.data.screening import screened
 from wgsindy.data.trajectories import Trajectories
+from wgsindy.data.validation import numbers
 from wgsindy.errors import DataError, MissingValuesWarning, WgsindyWarning
 from wgsindy.files.cleaning.exports import joined_exports
 from wgsindy.files.cleaning.gaps import without_gaps
@@ -152,7 +153,7 @@ def read(
         tables, roles = one_trajectory_a_column(tables, roles, names, notes)
     tables = joined_exports(tables, roles, notes)
     raw, found_unit = raw_trajectories(
-        tables, roles, asked, as_list(missing, "missing") or (), notes
+        tables, roles, asked, numbers(as_list(missing, "missing") or (), "missing").tolist(), notes
     )
     raw, kept = drop_constant(raw, roles.states, roles.chosen, notes)
     states_kept = [roles.states[k] for k in kept]

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.data.validation import number, numbers, whole
 from wgsindy.errors import DataError, SimulationError
 from wgsindy.model import tensor
-from wgsindy.model.simulate import EulerMaruyama
+from wgsindy.model.simulate import EulerMaruyama, check_size, randomness
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,14 +57,14 @@ class Fan:
         p, axes = self.names.index(name), new_axes(ax)
         (line,) = axes.plot(self.times, self.median[:, p], label="median")
         ends = zip(self.levels, self.low[..., p], self.high[..., p], strict=True)
-        for number, (level, low, high) in enumerate(ends, 1):
+        for rank, (level, low, high) in enumerate(ends, 1):
             there = np.isfinite(low) & np.isfinite(high)
             axes.fill_between(
                 self.times[there],
                 low[there],
                 high[there],
                 color=line.get_color(),
-                alpha=0.4 / number,
+                alpha=0.4 / rank,
                 linewidth=0,
                 label=f"{100 * level:g} %",
             )
@@ -87,17 +88,17 @@ def forecast(
     random_state: int | np.random.Generator | None,
 ) -> Fan:
     """Simulate a fan; see :meth:`wgsindy.Generator.forecast`."""
-    start = np.asarray(x0, dtype=np.float64).reshape(-1)
+    start = numbers(x0, "x0", SimulationError).reshape(-1)
+    horizon = number(horizon, "horizon", SimulationError)
+    shares = sorted(np.atleast_1d(numbers(levels, "levels", SimulationError)).tolist())
     if start.shape != (generator.dimension,) or not np.isfinite(start).all():
         raise SimulationError(f"x0 must be {generator.dimension} finite numbers, got {x0!r:.80}.")
-    if not (0 < horizon < np.inf) or steps < 1 or paths < 2:
-        raise SimulationError(
-            f"a forecast needs horizon > 0, steps >= 1 and paths >= 2; got {horizon}, {steps} and "
-            f"{paths}."
-        )
-    if not levels or not all(0 < level < 1 for level in levels):
-        raise SimulationError(f"levels are probabilities like 0.9, got {list(levels)}.")
-    rng, dt = np.random.default_rng(random_state), horizon / steps
+    if not 0 < horizon < np.inf:
+        raise SimulationError(f"a forecast needs horizon > 0, got {horizon}.")
+    check_size(whole(paths, "paths", 2, SimulationError), steps, generator.dimension)
+    if not shares or not all(0 < level < 1 for level in shares):
+        raise SimulationError(f"levels are probabilities like 0.9, got {shares}.")
+    rng, dt = randomness(random_state), horizon / steps
     known = doubts and generator.uncertainty is not None
     process = Drawn(generator, paths, rng if known else None)
     scheme = EulerMaruyama(substeps=_substeps(generator, start, dt))
@@ -105,14 +106,14 @@ def forecast(
         found = scheme(process, np.tile(start, (paths, 1)), dt, steps, rng)
     lost = ~np.isfinite(found).all(axis=2)
     found[np.maximum.accumulate(lost, axis=1)] = np.nan
-    ends = np.array([[(1 - level) / 2, (1 + level) / 2] for level in sorted(levels)])
+    ends = np.array([[(1 - level) / 2, (1 + level) / 2] for level in shares])
     below, above = (np.nan_to_num(found, nan=end) for end in (-np.inf, np.inf))
     middle = np.quantile(below, 0.5, axis=0, method="inverted_cdf")
     return Fan(
         names=generator.names,
         times=np.linspace(0.0, horizon, steps + 1),
         median=np.where(np.isfinite(middle), middle, np.nan),
-        levels=tuple(sorted(levels)),
+        levels=tuple(shares),
         low=np.quantile(below, ends[:, 0], axis=0, method="inverted_cdf"),
         high=np.quantile(above, ends[:, 1], axis=0, method="inverted_cdf"),
         paths=found,

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.frame import Frame
 from wgsindy.data.trajectories import Trajectories
+from wgsindy.data.validation import numbers
 from wgsindy.errors import DataError
 from wgsindy.model import density as circulation
 from wgsindy.model import model_file, tensor
@@ -105,10 +106,7 @@ class Generator:
         return len(self.basis.names)
 
     def _points(self, points: ArrayLike) -> FloatArray:
-        try:
-            array = np.asarray(points, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise DataError("points must be an array of numbers of shape (n, d).") from None
+        array = numbers(points, "points, an array of shape (n, d),")
         if array.ndim != 2 or array.shape[1] != self.dimension:
             raise DataError(
                 f"points must have shape (n, {self.dimension}), one column for each of "
@@ -122,7 +120,9 @@ class Generator:
 
     def diffusion(self, points: ArrayLike) -> FloatArray:
         """Diffusion tensor a ``(n, d, d)`` at points ``(n, d)``."""
-        return self.tensor_field(self.basis.values(self._points(points)))
+        theta = self.basis.values(self._points(points))
+        with np.errstate(over="ignore", invalid="ignore"):  # of points that are infinite
+            return self.tensor_field(theta)
 
     def drift_jacobian(self, points: ArrayLike) -> FloatArray:
         """Derivatives J[p, q] = d b_p / d x_q ``(n, d, d)``."""

@@ -14,6 +14,7 @@ from wgsindy.data.arrays import FloatArray, frozen
 from wgsindy.data.frame import Frame
 from wgsindy.errors import ModelFileError
 from wgsindy.files import write_atomically
+from wgsindy.files.drafts import opened
 from wgsindy.model.equations import Alternative
 from wgsindy.model.tensor import TensorField, pairs
 from wgsindy.model.uncertainty import Uncertainty
@@ -189,10 +190,12 @@ def read(path: str | Path) -> Any:
         If there is no such file or it is not JSON.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        return json.loads(text, parse_constant=_refuse_constant)
+        with open(path, encoding="utf-8", opener=opened) as file:
+            return json.load(file, parse_constant=_refuse_constant)
     except FileNotFoundError:
         raise ModelFileError(f"there is no model file {path}.") from None
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a JSON file: {error}.") from None
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
+from wgsindy.data.validation import number, numbers, whole
 from wgsindy.errors import SimulationError
 from wgsindy.model import tensor
 
@@ -40,6 +41,7 @@ OUTWARDS = (
     "drift or noise may grow outwards beyond the fitted region; try a smaller dt or a start inside "
     "the data."
 )
+MOST_NUMBERS = 2**31  # of all states of a simulation: 16 GiB
 Scheme = Callable[[Process, FloatArray, float, int, np.random.Generator], FloatArray]
 
 
@@ -202,6 +204,27 @@ def _kinetic_parts(process: Process, start: FloatArray) -> tuple[float, float]:
     return float(friction), float(field[0, 1, 1])
 
 
+def check_size(trajectories: int, steps: int, dimension: int) -> None:
+    """Refuse counts that are none, or that no memory holds."""
+    whole(trajectories, "trajectories", 1, SimulationError)
+    size = trajectories * (whole(steps, "steps", 1, SimulationError) + 1) * dimension
+    if size > MOST_NUMBERS:
+        raise SimulationError(
+            f"{trajectories} paths of {steps} steps are {size:.3g} numbers, more than "
+            f"{MOST_NUMBERS:.2g}; simulate fewer at a time."
+        )
+
+
+def randomness(random_state: int | np.random.Generator | None) -> np.random.Generator:
+    """Return where noise comes from."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise SimulationError(
+            f"random_state must be a whole number from 0 on, got {random_state!r:.80}."
+        ) from None
+
+
 def simulate(
     process: Process,
     x0: ArrayLike,
@@ -219,21 +242,24 @@ def simulate(
     SimulationError
         If a trajectory leaves the finite numbers, or an argument makes no sense.
     """
-    start = np.array(x0, dtype=np.float64)
+    dt, start = number(dt, "dt", SimulationError), numbers(x0, "x0", SimulationError)
     d = len(process.names)
+    check_size(trajectories, steps, d)
     if start.shape == (d,):
         start = np.tile(start, (trajectories, 1))
     if start.shape != (trajectories, d):
         raise SimulationError(
             f"x0 must have shape ({d},) or ({trajectories}, {d}), got {start.shape}."
         )
-    if not dt > 0 or steps < 1:
-        raise SimulationError(f"dt must be > 0 and steps >= 1, got dt={dt} and steps={steps}.")
+    if not (0 < dt < np.inf and np.isfinite(start).all()):
+        raise SimulationError(
+            f"dt must be > 0 and x0 finite, got dt={dt} and x0={start.tolist()!r:.80}."
+        )
+    if not callable(scheme or simulate):
+        raise SimulationError(f"scheme must be one such as EulerMaruyama(), got {scheme!r}.")
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            paths = (scheme or EulerMaruyama())(
-                process, start, dt, steps, np.random.default_rng(random_state)
-            )
+            paths = (scheme or EulerMaruyama())(process, start, dt, steps, randomness(random_state))
     except np.linalg.LinAlgError:  # the tensor has no eigenvalues where it is not finite
         raise SimulationError(
             f"a trajectory left the finite numbers within {steps} steps: {OUTWARDS}"

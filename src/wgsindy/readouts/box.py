@@ -46,7 +46,9 @@ def given_box(box: Any, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray]
         pairs = np.asarray(box, dtype=np.float64).reshape(-1, 2)
     except (TypeError, ValueError):
         pairs = np.empty((0, 2))
-    ordered = np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = pairs[:, 1] - pairs[:, 0]
+    ordered = (np.isfinite(width) & (width > 0)).all()
     if len(pairs) != len(names) or not ordered:
         raise ReadoutError(
             f"box needs a pair (low, high) for each of {list(names)}, such as "

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.errors import ReadoutError
 from wgsindy.readouts.chain import Chain, factorise
 from wgsindy.terms.expression import Expression
 
 SOLVES = 48  # dimension of the space
+ROUNDING = 1e-24  # of a square: what is left of a constant without its mean
 BREAKDOWN = 1e-12  # of a new direction: the space is complete
 
 
@@ -66,8 +68,12 @@ class Evolution:
 
 def observed(chain: Chain, formula: Expression) -> tuple[FloatArray, FloatArray]:
     """A quantity without its mean ``(n,)``, and the same weighted by the stationary law."""
-    values = formula.value(chain.grid.centres)
-    moved = np.asarray(values - chain.probability @ values)
+    with np.errstate(all="ignore"):
+        values = formula.value(chain.grid.centres)
+        moved = np.asarray(values - chain.probability @ values)
+        square, left = chain.probability @ values**2, chain.probability @ moved**2
+    if not ROUNDING * square < left < np.inf:
+        raise ReadoutError(f"{formula.text} is constant or infinite in the box; it tells nothing.")
     return moved, moved * chain.probability
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -137,8 +138,9 @@ def shape_of(cells: int | Sequence[int] | None, dimension: int) -> tuple[int, ..
     if dimension not in CELLS:
         raise ReadoutError(f"a grid takes 1 to 3 coordinates, this generator has {dimension}.")
     asked = CELLS[dimension] if cells is None else cells
-    shape = (asked,) * dimension if isinstance(asked, int) else tuple(asked)
-    if len(shape) != dimension or min(shape) < FEWEST_CELLS or np.prod(shape) > MOST_CELLS:
+    shape = tuple(asked) if np.iterable(asked) else (asked,) * dimension
+    counts = len(shape) == dimension and all(isinstance(m, int | np.integer) for m in shape)
+    if not counts or min(shape) < FEWEST_CELLS or math.prod(shape) > MOST_CELLS:
         raise ReadoutError(
             f"cells must be a number, or one for each of {dimension} coordinates, of at least "
             f"{FEWEST_CELLS} a side and at most {MOST_CELLS:,} in all; got {asked!r}."

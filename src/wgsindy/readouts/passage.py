@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.validation import numbers
 from wgsindy.errors import ReadoutError
 from wgsindy.readouts.chain import Chain, bernoulli, factorise
 from wgsindy.readouts.grid import Grid, Side
@@ -27,6 +28,7 @@ Region = str | Level
 COMPARISON = re.compile(r"^(?P<left>[^<>=!]+)(?P<sign><=?|>=?)(?P<right>[^<>=!]+)$")
 NEAREST = 1e-3  # of an edge: a cell closer to a set than this is as good as in it
 SWALLOWED = 0.99  # part of a start in cells of a set, from which on it is not seen outside
+OVERLAP = "the two sets of a committor overlap; give sets that do not."
 UNREACHED = (
     "from somewhere in the box the set is never reached, or so rarely that rounding hides it: the "
     "mean time is infinite or beyond what a grid can tell. Give a box= without such states."
@@ -50,6 +52,8 @@ def level_of(region: Region, names: tuple[str, ...]) -> Level:
     """
     if callable(region):
         return lambda points: np.asarray(region(points), dtype=np.float64).reshape(len(points))
+    if not isinstance(region, str):
+        raise ReadoutError(f"a set is a text such as {names[0]} < 0, got {region!r:.80}.")
     either = [
         [_comparison(part, names) for part in re.split(r"\s+and\s+|&|,", one)]
         for one in re.split(r"\s+or\s+|\|", region.strip())
@@ -102,7 +106,7 @@ def targets(chain: Chain, levels: Sequence[Level], starts: FloatArray) -> list[A
     if not all(one.inside.any() for one in found):
         raise ReadoutError("no cell of the box is in the set; is it where the process goes?")
     if np.sum([one.inside for one in found], axis=0).max() > 1:
-        raise ReadoutError("the two sets of a committor overlap; give sets that do not.")
+        raise ReadoutError(OVERLAP)
     if swallowed(chain.grid, levels, starts):
         raise ReadoutError("the set is within a cell of the start; give a smaller box=.")
     return found
@@ -177,7 +181,7 @@ class Ending:
 
 def point_of(start: ArrayLike, grid: Grid) -> FloatArray:
     """Check that ``start`` is one state ``(d,)`` in the box."""
-    point = np.atleast_1d(np.asarray(start, dtype=np.float64))
+    point = np.atleast_1d(numbers(start, "a start", ReadoutError))
     if point.shape != (grid.dimension,) or not grid.inside(point[None])[0]:
         sides = zip(grid.low, grid.high, strict=True)
         box = " x ".join(f"[{low:.6g}, {high:.6g}]" for low, high in sides)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
+from wgsindy.data.validation import number, numbers, whole
 from wgsindy.errors import ReadoutError
 from wgsindy.passes.summary import data_summary
 from wgsindy.readouts import box as boxes
@@ -23,7 +24,7 @@ from wgsindy.readouts.evolution import Evolution, moments_after, observed
 from wgsindy.readouts.grid import Grid, shape_of
 from wgsindy.readouts.long_run import ComplexArray, Modes, metastable_sets, modes
 from wgsindy.readouts.named import NamedModel, named_model
-from wgsindy.readouts.passage import Ending, Level, Region, level_of, point_of, targets
+from wgsindy.readouts.passage import OVERLAP, Ending, Level, Region, level_of, point_of, targets
 from wgsindy.readouts.two_grids import LOOSE_CUT, Solved, TwoGrids, matched
 from wgsindy.readouts.values import Field, Forecast, Oscillation, PassageTime, Rate, Split, Value
 from wgsindy.terms.expression import Expression
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 RATES = 6  # that are computed
 BESIDE = 2  # more of them in draws, where another may come before the slowest of these
+SHORTEST = 1e-200  # a time of zero, whose logarithm has to be a number
 TURNS = 1e-6  # of a rate: an angular frequency above it is one
 
 
@@ -64,10 +66,14 @@ class Readouts:
         level: float = 0.95,
         random_state: int = 0,
     ) -> None:
+        if not isinstance(data, Dataset | None):
+            raise ReadoutError(f"data must be Trajectories, got {type(data).__name__}.")
+        whole(draws, "draws", 0, ReadoutError)
+        whole(random_state, "random_state", 0, ReadoutError)
         self.generator = generator
         self._data, self._box, self._cells = data, box, cells
         self._draws, self._level, self._seed = draws, level, random_state
-        if not 0 < level < 1:
+        if not 0 < number(level, "level", ReadoutError) < 1:
             raise ReadoutError(f"the level of an interval is a probability, got {level!r}.")
 
     @property
@@ -128,7 +134,7 @@ class Readouts:
 
         found = self.solved.field(log_density, "log")
         values, low, high, error = (
-            np.where(inside, part, 0.0)
+            np.where(inside | np.isnan(x).any(axis=1), part, 0.0)
             for part in (found.values, found.low, found.high, found.grid_error)
         )
         return Field(values, low, high, error, found.note)
@@ -138,7 +144,7 @@ class Readouts:
         names = self.generator.names
         if name not in names:
             raise ReadoutError(f"there is no coordinate {name!r}; choose one of {list(names)}.")
-        p, places = names.index(name), np.atleast_1d(np.asarray(values, dtype=np.float64))
+        p, places = names.index(name), _finite(values, "values")
 
         def density(one: Solved) -> FloatArray:
             grid = one.chain.grid
@@ -301,7 +307,7 @@ class Readouts:
 
         ``of`` is a formula of the states; by default the first of them.
         """
-        after = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        after = _finite(times, "times", least=0.0)
         later = after[after > 0]
         shift = 1.0 / float(np.median(later)) if len(later) else self.solved.fine.chain.crossing
 
@@ -318,7 +324,7 @@ class Readouts:
         The transform of the autocovariance of ``of``, a formula of the states (by default the
         first of them): its integral over all frequencies, of both signs, is the variance.
         """
-        angular = 2 * np.pi * np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+        angular = 2 * np.pi * _finite(frequencies, "frequencies")
         shift = max(float(np.median(np.abs(angular))), self.solved.fine.chain.crossing)
 
         def spectrum(one: Solved) -> FloatArray:
@@ -357,6 +363,8 @@ class Readouts:
             return np.array([mean, weights @ (found.variance + found.mean**2) - mean**2])
 
         found = solved.field(times, "log")
+        if found.values[0] < SHORTEST:
+            raise ReadoutError(f"{start!r} lies in {target!r}: that passage takes no time.")
         return PassageTime(found.entry(0, self._level), found.entry(1, self._level))
 
     def _passages(self, levels: list[Level], starts: FloatArray, timed: bool) -> TwoGrids:
@@ -396,6 +404,8 @@ class Readouts:
         x, names = self._points(points), self.generator.names
         levels = [level_of(first, names), level_of(second, names)]
         held = [level(x) <= 0 for level in levels]
+        if (held[0] & held[1]).any():
+            raise ReadoutError(OVERLAP)
         free = ~(held[0] | held[1])
         if not free.any():
             there = held[1].astype(np.float64)
@@ -415,7 +425,7 @@ class Readouts:
 
     def forecast(self, x0: ArrayLike, t: float) -> Forecast:
         """Mean ``(d,)`` and covariance ``(d, d)`` of the state at time ``t`` after ``x0``."""
-        if not t > 0:
+        if not 0 < number(t, "t", ReadoutError) < np.inf:
             raise ReadoutError(f"a forecast is for a time after now, got t = {t!r}.")
 
         start = point_of(x0, self.grid)
@@ -437,3 +447,12 @@ class Readouts:
             solved = self.solved
         found = solved.field(law, stationary=False)
         return Forecast(found.part(0), found.part(slice(1, None)))
+
+
+def _finite(values: ArrayLike, name: str, least: float = -np.inf) -> FloatArray:
+    """Return arguments ``(k,)`` that are finite numbers from ``least`` on, at least one."""
+    found = np.atleast_1d(numbers(values, name, ReadoutError))
+    if not found.size or not (np.isfinite(found) & (found >= least)).all():
+        bound = " from 0 on" if least == 0 else ""
+        raise ReadoutError(f"{name} must be finite numbers{bound}, got {values!r:.80}.")
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -203,10 +203,12 @@ def compare(
     if data is None:
         data = _shared_data(first, second)
     if data is not None:
+        if not isinstance(data, Dataset):
+            raise DataError(f"data must be Trajectories, got {type(data).__name__}.")
         scores = log_likelihood(generators[0], data), log_likelihood(generators[1], data)
-    named = tuple(labels) if labels is not None else ("first", "second")
-    if len(named) != 2:
-        raise DataError(f"two fits have two labels, got {list(named)}.")
+    named = tuple(labels) if isinstance(labels, Iterable) else labels or ("first", "second")
+    if not isinstance(named, tuple) or len(named) != 2:
+        raise DataError(f"two fits have two labels, got {labels!r}.")
     return Comparison(
         (named[0], named[1]),
         generators,

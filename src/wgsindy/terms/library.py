@@ -93,6 +93,6 @@ def library(spec: str | Sequence[str] | Library) -> Library:
         return spec
     if isinstance(spec, str):
         return Library.named(spec)
-    if isinstance(spec, Sequence):
+    if isinstance(spec, Sequence) and not isinstance(spec, bytes):
         return Library.custom([str(item) for item in spec])
     raise LibraryError(f"a library is {_KNOWN}, got {type(spec).__name__}.")

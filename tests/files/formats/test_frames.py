@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +15,7 @@ import pyarrow as pa
 import pytest
 from walks import DT, TIMES, frame, walk
 
-from wgsindy.errors import DataError
+from wgsindy.errors import DataError, RenamedColumnsWarning
 from wgsindy.files import read
 
 
@@ -55,3 +58,38 @@ def test_arrays_are_read_like_trajectories() -> None:
 def test_a_transposed_array_is_refused() -> None:
     with pytest.raises(DataError, match=r"shape \(2, 200\): 200 coordinates.*pass its transpose"):
         read(walk().T, dt=DT)
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        ([0, 1], ("x_0", "x_1")),  # as pandas makes of an array
+        ([("a", "x"), ("b", "x")], ("a_x", "b_x")),
+    ],
+    ids=["numbers", "pairs"],
+)
+def test_columns_need_not_be_called_by_text(columns: list[Any], names: tuple[str, ...]) -> None:
+    with pytest.warns(RenamedColumnsWarning):
+        data = read(pd.DataFrame(walk(), columns=columns), dt=DT).data
+    assert data.names == names
+    np.testing.assert_array_equal(data.states, walk())
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    with pytest.raises(DataError, match=r"the data frame cannot be read: .*'x' 2 times"):
+        read(pd.DataFrame(walk(), columns=["x", "x"]), dt=DT)
+
+
+@pytest.mark.parametrize("kind", [float, Decimal, Fraction])
+def test_numbers_may_be_objects_as_databases_give_them(kind: Callable[[float], Any]) -> None:
+    given = frame()[["x", "y"]].map(kind).astype(object)
+    np.testing.assert_array_equal(read(given, dt=DT).data.states, walk())
+    given.iloc[3, 0] = "n/a"
+    assert read(given, dt=DT).data.names == ("y",)
+
+
+@pytest.mark.parametrize("odd", [True, 1j, 10**400, "0.013 mm"])
+def test_objects_that_are_no_numbers_are_shown(odd: object) -> None:
+    given = pd.DataFrame({"x": pd.Series([odd] * 60, dtype=object)})
+    with pytest.raises(DataError, match=re.escape(f"In 'x', {str(odd)!r:.40} is no number.")):
+        read(given, dt=DT)

@@ -28,6 +28,7 @@ X = RNG.normal(size=N).cumsum().round(5)
 ROWS = [f"{k / 8},{x}" for k, x in enumerate(X)]
 LARGE = 1_700_000_000_000_000_000  # no float holds its neighbours
 DAY = np.datetime64("2024-02-28T23:59:50", "ms")
+HALF = np.timedelta64(500, "ms")
 
 
 @pytest.fixture(autouse=True)
@@ -71,12 +72,12 @@ TEXTS = {
     ),
     "fractions since 1970": table("t,x", joined([1.7e12 + 0.25 * k for k in range(N)], [*X])),
     "seconds since 1970": table("t,x", joined([1_700_000_000 + k for k in range(N)], [*X])),
-    "timestamps": table("time,x", joined([DAY + 500 * k for k in range(N)], [*X])),
+    "timestamps": table("time,x", joined([DAY + HALF * k for k in range(N)], [*X])),
     "timestamps of Python": table(
-        "time,x", joined([(DAY + 500 * k).item().isoformat() for k in range(N)], [*X])
+        "time,x", joined([(DAY + HALF * k).item().isoformat() for k in range(N)], [*X])
     ),
     "timestamps with a zone": table(
-        "time,x", joined([f"{DAY + 500 * k}+02:00" for k in range(N)], [*X])
+        "time,x", joined([f"{DAY + HALF * k}+02:00" for k in range(N)], [*X])
     ),
     "whole times, then others": table(
         "t,x", joined([k if k < 40 else k + 0.5 for k in range(N)], [*X])
@@ -248,7 +249,7 @@ def test_other_ways_to_write_lines_and_times_are_refused(tmp_path: Path) -> None
     path.write_bytes(table("t,x", ROWS).replace("\n", "\r").encode())
     with pytest.raises(DataError, match="carriage returns alone"):
         stream(path)
-    stamps = [f"{DAY + 500 * k}" for k in range(N)]
+    stamps = [f"{DAY + HALF * k}" for k in range(N)]
     stamps[30] = "noon"
     path.write_text(table("time,x", joined(stamps, [*X])))
     with pytest.raises(DataError, match="'noon' in column 'time', which is no timestamp"):

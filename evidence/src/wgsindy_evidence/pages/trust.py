@@ -30,7 +30,8 @@ def build(lines: Sequence[Line]) -> Content:
 
 def _row(line: Line) -> tuple[str, ...]:
     check, found = check_of(line.case.system), line.result
-    words = (check.kind, f"`{check.command}`", check.control)
+    broken = f"{check.control} (`{check.broken_by}`)" if check.broken_by else check.control
+    words = (check.kind, f"`{check.command}`", broken)
     if found is None:
         return (*words, "-", f"**failed**: {line.error}")
     return (*words, f"{found['tried']:,}", _ended(found))

@@ -9,6 +9,7 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.holes import BRIDGED, LONGEST_HOLE
+from wgsindy.data.validation import number
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Note, add_note, counted
@@ -52,7 +53,7 @@ def without_gaps(
     NotEnoughDataError
         If nowhere two samples follow each other.
     """
-    if gap is not None and not gap > 0:
+    if gap is not None and not number(gap, "gap") > 0:
         raise DataError(f"gap must be > 0, got {gap}; pass the longest step that is no gap.")
     holes = _Holes()
     found = [whole for trajectory in raw for whole in _split(trajectory, gap, holes)]

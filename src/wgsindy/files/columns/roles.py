@@ -82,7 +82,8 @@ def find_roles(
             raise DataError(reason)
         raise DataError(
             f"{table.label} has no column of states: its {counted(len(table.columns), 'column')} "
-            f"are {listed(list(table.columns))}. Name the states, or check the separator."
+            f"are {listed(list(table.columns))}.{_no_number(table)} Name the states, or check the "
+            "separator."
         )
     if clock is None and dt is None:
         raise DataError(
@@ -90,6 +91,15 @@ def find_roles(
             f"{listed(list(table.columns))}; pass time (the name of that column) or dt."
         )
     return Roles(wanted, clock, id_column, states is not None)
+
+
+def _no_number(table: Table) -> str:
+    """Say what a column holds that has no numbers."""
+    for name, column in table.columns.items():
+        if not table.is_numeric(name):
+            shown = next((value for value in column.tolist() if value is not None), None)
+            return f" In {name!r}, {shown!r:.40} is no number."
+    return ""
 
 
 def as_list(columns: Any, argument: str) -> Sequence[Any] | None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.validation import number
 from wgsindy.errors import DataError
 from wgsindy.files.columns.dates import (
     looks_like_date,
@@ -143,7 +144,8 @@ def times_of(table: Table, name: str, clock: Clock) -> Times:
         column = column.astype(np.int64)  # small integers overflow, unsigned ones cannot go back
     origin = _first(column)
     # Subtracted as integers: nanoseconds since 1970 do not fit a float.
-    since = (column - origin).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a time that is infinite is none
+        since = (column - origin).astype(np.float64)
     epoch = None if clock.time_unit else epoch_unit(column)
     given = clock.time_unit or epoch or written_unit(name, table.units)
     if epoch:
@@ -288,13 +290,9 @@ def checked_dt(dt: float | None, tables: Sequence[Table]) -> float | None:
         dt = beside.pop() if beside else None
     if dt is None:
         return None
-    try:
-        number = float(dt)
-    except (TypeError, ValueError):
-        raise DataError(f"dt must be a number, got {dt!r}.") from None
-    if not (np.isfinite(number) and number > 0):
+    if not 0 < number(dt, "dt") < np.inf:
         raise DataError(f"dt must be > 0, got {dt}; pass the sampling interval.")
-    return number
+    return float(dt)
 
 
 def check_dt(times: FloatArray, name: str, dt: float, label: str) -> FloatArray:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,8 @@ from wgsindy.errors import DataError
 from wgsindy.files.formats.arrays import tables_of_arrays
 from wgsindy.files.table import Column, Table, positional_name
 
+LARGEST = sys.float_info.max
+
 
 def is_frame(source: object) -> bool:
     """Whether a source is a data frame that narwhals knows (polars, pandas, pyarrow, ...)."""
@@ -18,15 +23,19 @@ def is_frame(source: object) -> bool:
         return False
     import narwhals as nw
 
-    native = nw.from_native(source, pass_through=True)
-    return isinstance(native, (nw.DataFrame, nw.LazyFrame))
+    return nw.dependencies.is_into_dataframe(source) or isinstance(
+        nw.from_native(source, pass_through=True), nw.LazyFrame
+    )
 
 
 def table_of_frame(source: Any, label: str) -> Table:
     """Copy a data frame, column by column."""
     import narwhals as nw
 
-    frame = nw.from_native(source)
+    try:
+        frame = nw.from_native(source)
+    except nw.exceptions.NarwhalsError as error:  # two columns of one name
+        raise DataError(f"{label} cannot be read: {' '.join(str(error).split())}.") from None
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     index = nw.maybe_get_index(frame)
@@ -36,7 +45,9 @@ def table_of_frame(source: Any, label: str) -> Table:
     if len(set(names)) != len(names):
         raise DataError(f"{label} has columns of the same name: {names}.")
     columns = {
-        name: _column(frame[given]) for name, given in zip(names, frame.columns, strict=True)
+        # Not by name: one that is a number or a tuple would be taken for rows.
+        name: _column(series)
+        for name, series in zip(names, frame.iter_columns(), strict=True)
     }
     return Table(label, columns)
 
@@ -79,8 +90,16 @@ def _column(series: Any) -> Column:
     if kind == nw.Duration:
         lasted = [None if v is None or v != v else v.total_seconds() for v in series.to_list()]
         return np.array(lasted, dtype=np.float64)
-    values = [None if value is None or value != value else str(value) for value in series.to_list()]
-    return np.array(values, dtype=object)
+    values = [None if value is None or value != value else value for value in series.to_list()]
+    if kind == nw.Object and all(_is_number(value) for value in values):
+        return np.array(values, dtype=object).astype(np.float64)
+    return np.array([None if value is None else str(value) for value in values], dtype=object)
+
+
+def _is_number(value: object) -> bool:
+    """Whether a field of a database, or a gap; numbers that no float holds stay text."""
+    real = isinstance(value, Real | Decimal) and not isinstance(value, bool)
+    return value is None or (real and abs(value) < LARGEST)  # type: ignore[arg-type]
 
 
 def tables_of_memory(source: Any) -> list[Table]:

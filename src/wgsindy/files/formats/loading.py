@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.files.drafts import opened
 from wgsindy.files.formats.arrays import tables_of_arrays
 from wgsindy.files.formats.frames import is_frame, table_of_frame, tables_of_memory
 from wgsindy.files.formats.labelled import is_labelled, tables_of_labelled
@@ -78,7 +79,7 @@ def format_of(path: Path) -> Format:
 
 def is_zarr(path: Path) -> bool:
     """Whether a path is a Zarr store; any other folder is refused."""
-    if not path.is_dir():
+    if not os.path.isdir(path):  # False also of a path that is none
         return False
     if any((path / marker).exists() for marker in ZARR_MARKERS):
         return True
@@ -105,7 +106,7 @@ def bytes_of(path: Path, most: int = -1) -> bytes:
         If it is not there or cannot be opened.
     """
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=opened) as file:
             return file.read(most)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

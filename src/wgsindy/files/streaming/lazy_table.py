@@ -64,7 +64,7 @@ def _since_1970(counts: NDArray[Any], unit: str) -> NDArray[Any]:
     each = round(SECONDS[unit] * 1e9)
     nanoseconds = whole.astype(np.int64) * each + np.rint(fraction * each).astype(np.int64)
     stamps = nanoseconds.astype("datetime64[ns]")
-    stamps[missing] = np.datetime64("NaT")
+    stamps[missing] = np.datetime64("NaT", "ns")
     return stamps
 
 

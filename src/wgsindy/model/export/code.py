@@ -59,7 +59,7 @@ def program(formulas: Formulas, language: str, *, clipped: bool) -> str:
     DataError
         If there is no such language here.
     """
-    if language not in NOTATIONS:
+    if language not in list(NOTATIONS):
         raise DataError(f"code is written in {', '.join(NOTATIONS)}; got {language!r}.")
     names = code_names(formulas.names)
     own = NOTATIONS[language]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray
+from wgsindy.errors import OutputError
 from wgsindy.files import write_atomically
 from wgsindy.model.generator import Generator
 from wgsindy.model.plots.portrait import plot
@@ -60,7 +61,9 @@ def save_picture(figure: Figure, path: Path, dpi: int) -> None:
     if engine is not None:
         engine.execute(figure)
         figure.set_layout_engine("none")
-    drawn = io.BytesIO()
+    drawn, kinds = io.BytesIO(), figure.canvas.get_supported_filetypes()
+    if path.suffix[1:] not in kinds:
+        raise OutputError(f"{path} is of no kind that can be drawn: {', '.join(kinds)}.")
     figure.savefig(drawn, dpi=dpi, format=path.suffix[1:])
     write_atomically(path, drawn.getvalue())
 
