@@ -42,7 +42,6 @@ from wgsindy.estimate.result import (
     described,
 )
 from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
-from wgsindy.estimate.states import with_states
 from wgsindy.model.generator import INPUTS, Generator
 from wgsindy.model.tensor import TensorField, entries_of
 from wgsindy.passes.engine import SERIAL, Engine
@@ -192,26 +191,7 @@ def _fit_screened(
     if fit is None or fit.recipe != recipe:  # else growing the library has made it
         fit = fit_likelihood(data, terms, recipe, summary, name=name, engine=engine)
     check_error_bars(fit)
-    return _with_states(fit)
-
-
-def _with_states(fit: Fit) -> Fit:
-    """Let what all samples say of a state stand in for what was not measured of it."""
-    data = with_states(fit.generator, fit.data)
-    if data is fit.data:
-        return fit
-    seen = data_summary(data, standardise=True, engine=fit.engine)
-    summary = replace(
-        fit.summary,
-        region=seen.region,
-        frame=seen.frame,
-        covariance=seen.covariance,
-        variation=seen.variation,
-        low=seen.low,
-        high=seen.high,
-        probe=seen.probe,
-    )
-    return replace(fit, data=data, summary=summary)
+    return fit
 
 
 def _within_digits(

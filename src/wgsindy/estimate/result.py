@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy as np
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
+from wgsindy.estimate.states import with_states
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SERIAL, Engine
-from wgsindy.passes.summary import DataSummary
+from wgsindy.passes.summary import DataSummary, data_summary
 from wgsindy.recipes import LikelihoodRecipe, Recipe
 from wgsindy.terms.library import Library
 
@@ -71,6 +73,28 @@ class Fit:
     rivals: tuple[RivalLibrary, ...] | None = None  # larger libraries, if they were looked for
     orders: OrderEvidence | None = None  # of first against second order, if that was asked
     engine: Engine = SERIAL  # where the passes ran, and where those of the diagnostics will
+
+    @cached_property
+    def completed(self) -> Fit:
+        """The same fit, what all samples say of a state in place of what was not measured of it.
+
+        No equation depends on it: made when it is first asked for.
+        """
+        data = with_states(self.generator, self.data)
+        if data is self.data:
+            return self
+        seen = data_summary(data, standardise=True, engine=self.engine)
+        summary = replace(
+            self.summary,
+            region=seen.region,
+            frame=seen.frame,
+            covariance=seen.covariance,
+            variation=seen.variation,
+            low=seen.low,
+            high=seen.high,
+            probe=seen.probe,
+        )
+        return replace(self, data=data, summary=summary)
 
 
 def check_inputs(data: Dataset, recipe: Recipe, order: int | str) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray, IntArray
 
-
 FEW = 24  # monomials up to which sums over them are faster as a matrix than one by one
 
 

@@ -432,4 +432,3 @@ class _Curve(NamedTuple):
             terms.gradients(inner).transpose(1, 2, 0) * units[:, None],
             terms.hessians(inner).transpose(1, 2, 3, 0) * np.outer(units, units)[..., None],
         )
-
