@@ -105,8 +105,8 @@ class Monomials:
             for column, (k, _, _, factor) in enumerate(found):
                 matrix[k, column] = factor
         source = np.array([m for _, m, _, _ in found], dtype=np.int64)
-        at = np.array([at for _, _, at, _ in found], dtype=np.int64).reshape(-1, order)
-        return Taylor(found, source, tuple(at.T), matrix)
+        places = np.array([at for _, _, at, _ in found], dtype=np.int64).reshape(-1, order)
+        return Taylor(found, source, tuple(places.T), matrix)
 
     def gradients(self, x: FloatArray) -> FloatArray:
         """Derivatives at ``x (n, d)``; returns ``(n, K, d)``."""

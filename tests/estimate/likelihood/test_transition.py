@@ -262,7 +262,7 @@ def field_errors(
     x, steps = np.array([[0.3, 0.5], [-0.8, 0.2], [1.1, -0.6]]), np.full(3, dt)
     model = asked(model_of(WELLS, entries, terms=terms, low=-3.0, high=3.0), x, dt)
     path = model.dynamics.step(x, steps)
-    start, middle = (congruence(stage) for stage in path.stages)
+    start, middle = congruence(path.flow), congruence(path.middle)
     spreading = (start + 4 * middle + np.eye(3)[:, :, None]) / 6
     at_start = model.basis.values(x).T
 

@@ -274,11 +274,12 @@ class _Tangent:
         self.mean = multiply(path.flow, self.mean[:, :, :n])
         own = self.mean[:, : self.b].reshape(d, f, k, n)
         own += path.response[:, self.own.drift, None] * theta
-        start, middle = (congruence(stage) for stage in path.stages)
-        response = (start + 4 * middle + np.eye(e)[:, :, None]) / 6
+        start, middle = congruence(path.flow), congruence(path.middle, self.own.entries)
+        end = np.eye(e)[:, self.own.entries, None]
+        response = (start[:, self.own.entries] + 4 * middle + end) / 6
         self.spread = multiply(start, self.spread[:, :, :n])
         own = self.spread[:, : g * k].reshape(e, g, k, n)
-        own += response[:, self.own.entries, None] * theta
+        own += response[:, :, None] * theta
 
     def add(self, found: Innovation) -> float:
         """Add information and slopes of one step; return its log-likelihood.
@@ -331,10 +332,10 @@ class _Tangent:
                 moved[q] += self.spread[row] * pull[p]
         self.mean = self.mean - multiply(gain[:, asked], self.mean[asked])
         self.spread = multiply(congruence(one_minus(gain)), self.spread)
-        kept = congruence(gain)
-        for row, column in self._noise:
+        kept = congruence(gain, self.own.noise)
+        for number, (row, column) in enumerate(self._noise):
             p, q = pairs[row]
-            self.spread[:, column] += kept[:, row]
+            self.spread[:, column] += kept[:, number]
             moved = self.mean[:, self.b + column]
             moved -= gain[:, p] * pull[q]
             if p != q:

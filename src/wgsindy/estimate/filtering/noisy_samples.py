@@ -25,7 +25,7 @@ LEAST_TENSOR = 0.1  # share of the variance of increments that is left to the te
 MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 MOST_ROUNDS = 12
 MOST_HALVINGS = 3
-SETTLED = 0.01  # log-likelihood that another pass may be worth, a coefficient
+SETTLED = 0.003  # log-likelihood that another pass may be worth, a coefficient
 FALLEN = 10.0  # log-likelihood by which a step must be worse to be halved
 BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
 # A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
@@ -167,8 +167,9 @@ def block_length(model: WorkingModel, data: Dataset) -> int:
     return block
 
 
-def filtered(model: WorkingModel, run: Runner, block: int) -> FilterSums:
+def filtered(model: WorkingModel, run: Runner, block: int = 0) -> FilterSums:
     """One pass of the filter, with slopes by trajectory if there are enough of them."""
+    block = block or block_length(model, run.data)
     trajectories = len(run.data) if len(run.data) >= FEWEST_CLUSTERS else 0
     return run(FilterPass(model, trajectories, block), chunk_size=_chunk_size(model, block))
 

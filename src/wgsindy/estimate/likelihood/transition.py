@@ -18,6 +18,7 @@ Everything is in units of the noise (:class:`~.working_model.WorkingModel`), sam
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -56,6 +57,13 @@ class Fields(NamedTuple):
     tensor: FloatArray  # (d, d, n)
     bend: FloatArray | None  # (d, d, d, n) second derivatives of the drift, if they are asked for
     slope: FloatArray | None  # (d, d, d, n) derivatives of the tensor, the last index the state's
+
+
+class Start(NamedTuple):
+    """Where paths begin."""
+
+    states: FloatArray  # (n, d) physical
+    framed: FloatArray  # (d, n) in the frame of the monomials
 
 
 class Path(NamedTuple):
@@ -112,22 +120,20 @@ class Transition:
     flow: FloatArray  # (d, d, n) derivative of the end with respect to the start
     response: FloatArray  # (d, d, n) mean of F(s): displacement by a constant drift, over dt
 
-    @cached_property
-    def stages(self) -> tuple[FloatArray, FloatArray]:
-        """F(s) at the start and in the middle of the step, ``(d, d, n)``; at its end it is one.
+    @property
+    def middle(self) -> FloatArray:
+        """F(s) in the middle of the step, ``(d, d, n)``; at its start it is the flow, then one.
 
         Its mean is known, so that by Simpson's rule the middle is.
         """
         one = np.eye(len(self.flow))[:, :, None]
-        return self.flow, (6 * self.response - self.flow - one) / 4
+        return (6 * self.response - self.flow - one) / 4
 
 
 def multiply(left: FloatArray, right: FloatArray, out: FloatArray | None = None) -> FloatArray:
     """Products ``(p, r, n)`` of matrices ``(p, q, n)`` and ``(q, r, n)``, sample by sample."""
-    out = np.multiply(left[:, 0, None], right[0], out=out)
-    for q in range(1, len(right)):
-        out += left[:, q, None] * right[q]
-    return out
+    found: FloatArray = np.einsum("pqn,qrn->prn", left, right, out=out)
+    return found
 
 
 def inverse(matrices: FloatArray) -> FloatArray:
@@ -144,15 +150,16 @@ def inverse(matrices: FloatArray) -> FloatArray:
     return work[:, d:]
 
 
-def congruence(matrices: FloatArray) -> FloatArray:
-    """Matrices ``(E, E, n)`` that take the entries of a symmetric X to those of F X F'."""
-    pairs = tensor.pairs(len(matrices))
-    out = np.empty((len(pairs), len(pairs), matrices.shape[-1]))
-    for e, (p, q) in enumerate(pairs):
-        for f, (r, s) in enumerate(pairs):
-            out[e, f] = matrices[p, r] * matrices[q, s]
-            if r != s:
-                out[e, f] += matrices[p, s] * matrices[q, r]
+def congruence(matrices: FloatArray, entries: Sequence[int] | None = None) -> FloatArray:
+    """Matrices ``(E, g, n)`` that take ``g`` entries of a symmetric X, or all, to those of F X F'.
+
+    All other entries are zero.
+    """
+    p, q = np.array(tensor.pairs(len(matrices)), dtype=np.int64).reshape(-1, 2).T
+    r, s = (p, q) if entries is None else (p[list(entries)], q[list(entries)])
+    p, q, apart = p[:, None], q[:, None], (r != s)[:, None]
+    out: FloatArray = matrices[p, r] * matrices[q, s]
+    out += matrices[p, s] * matrices[q, r] * apart
     return out
 
 
@@ -243,7 +250,7 @@ class Dynamics:
             # Where the tensor is the same everywhere, as it mostly is, its slope is not computed.
             if curved and (len(self.basis.parts[1]) or self._formulas[4].any()):
                 fields = self._formulas
-            rows = [field.reshape(-1, field.shape[-1]) for field in fields]
+            rows = [field.reshape(prod(field.shape[:-1]), field.shape[-1]) for field in fields]
             found[curved] = np.concatenate(rows), [field.shape[:-1] for field in fields]
         return found
 
@@ -263,33 +270,37 @@ class Dynamics:
             out += third.of(values, path.skewness)
         return out
 
+    def _at(self, states: FloatArray) -> Start:
+        return Start(states, self.basis.parts[0].frame.standardise(states).T)
+
     def fields(
         self,
-        states: FloatArray,
+        start: Start,
         path: Path,
         edge: FloatArray,
         *,
         curved: bool,
         spread: bool = True,
     ) -> Fields:
-        """Average over the spread of a path from ``states (n, d)``, physical; or take its mean.
+        """Average over the spread of a path; or take its mean.
 
         Terms that are no polynomials are taken within the range of the data, and their derivatives
         no nearer to its ends than ``edge (d, n)``, the noise of a step: so the slope of a root
         stays finite where the root ends. Derivatives beyond the first if ``curved``.
         """
         polynomial, others = self.basis.parts
-        ratio, n = self.units / polynomial.frame.scale, len(states)
-        where = (polynomial.frame.standardise(states).T + ratio[:, None] * path.mean).T
+        where = (start.framed + (self.units / polynomial.frame.scale)[:, None] * path.mean).T
         theta = self._averaged(where, path) if spread else polynomial.monomials.values(where)
         formulas, shapes = self._stacked[curved]
         stacked, values, first = formulas @ theta, [], 0
         for shape in shapes:
-            values.append(stacked[first : first + prod(shape)].reshape(*shape, n))
+            values.append(stacked[first : first + prod(shape)].reshape(*shape, -1))
             first += prod(shape)
         if len(others):
             k = len(polynomial)
-            curve = _Curve.of(others, states + (path.mean * self.units[:, None]).T, self, edge)
+            curve = _Curve.of(
+                others, start.states + (path.mean * self.units[:, None]).T, self, edge
+            )
             mean = curve.value + 0.5 * np.einsum("kpqn,pqn->kn", curve.bend, path.covariance)
             theta = np.concatenate([theta, mean])
             drift, square = self.drift[:, k:], self._square[..., k:]
@@ -324,11 +335,11 @@ class Dynamics:
         d, n = len(self.units), len(dt)
         stages, substeps = self._scheme
         curved = stages is RUNGE_KUTTA and self._is_curved
-        path, begin = Path.start(covariance, (d, n), curved=curved), None
+        path, begin, start = Path.start(covariance, (d, n), curved=curved), None, self._at(states)
         edge, others = np.broadcast_to(np.inf, (d, n)), len(self.basis.parts[1])
         if others or not curved:
             spread = covariance is not None
-            begin = self.fields(states, path, edge, curved=False, spread=spread)
+            begin = self.fields(start, path, edge, curved=False, spread=spread)
         if others:
             assert begin is not None
             least = EDGE * (self.place.noise / self.units)[:, None] ** 2
@@ -340,7 +351,7 @@ class Dynamics:
                 at = path.moved(rates, ahead * h) if stage else path
                 seen = begin
                 if seen is None or stage or substep or curved:
-                    seen = self.fields(states, at, edge, curved=curved)
+                    seen = self.fields(start, at, edge, curved=curved)
                 rates = _rates(seen, at, push)
                 if weight:
                     ends = ends.moved(rates, weight * h)
@@ -359,7 +370,8 @@ class Dynamics:
             return EULER, 1
         shape = self.place.probe.shape[::-1]
         none, inside = Path.start(None, shape, curved=False), np.full(shape, np.inf)
-        seen = self.fields(self.place.probe, none, inside, curved=False, spread=False)
+        start = self._at(self.place.probe)
+        seen = self.fields(start, none, inside, curved=False, spread=False)
         square = np.einsum("pqn,pqn->n", seen.jacobian, seen.jacobian)
         fastest = float(np.sqrt(square.max(initial=0.0))) * self.place.longest_step
         if not np.isfinite(fastest):
@@ -383,10 +395,8 @@ def _rates(seen: Fields, path: Path, push: FloatArray | None) -> Path:
     rates = multiply(seen.jacobian, moments, out=found.moments)
     own = rates[:, :d]
     if seen.bend is not None:
-        skewness = path.skewness
-        for k in range(d):
-            own += 0.5 * multiply(seen.bend[:, k], skewness[k])
-        _add_skewing(found.skewness, seen, path.covariance)
+        own += 0.5 * np.einsum("ikln,kljn->ijn", seen.bend, path.skewness)
+        _add_skewing(found.skewness, seen.bend, seen.slope, path.covariance)
     own += own.swapaxes(0, 1).copy()
     own += seen.tensor
     width = moments.shape[1]
@@ -394,19 +404,17 @@ def _rates(seen: Fields, path: Path, push: FloatArray | None) -> Path:
     return found
 
 
-def _add_skewing(rates: FloatArray, seen: Fields, covariance: FloatArray) -> None:
+def _add_skewing(
+    rates: FloatArray, bend: FloatArray, slope: FloatArray | None, covariance: FloatArray
+) -> None:
     """Complete the rates ``(d, d, d, n)`` of third central moments, of a nearly normal spread.
 
     They have what the flow does to the first index, and each index may be the first.
     """
-    d, n = len(covariance), covariance.shape[-1]
-    assert seen.bend is not None
-    bent = multiply(seen.bend.reshape(d * d, d, n), covariance).reshape(d, d, d, n)
-    for k in range(d):
-        rates += covariance[:, k, None] * bent[:, None, k]
-    if seen.slope is not None:
-        wider = multiply(seen.slope.reshape(d * d, d, n), covariance).reshape(d, d, d, n)
-        rates += wider.transpose(2, 0, 1, 3)
+    bent = np.einsum("ilkn,kmn->ilmn", bend, covariance)
+    rates += np.einsum("jln,ilmn->ijmn", covariance, bent)
+    if slope is not None:
+        rates += np.einsum("jkln,lin->ijkn", slope, covariance)
     rates[...] = rates + rates.swapaxes(0, 1) + rates.transpose(1, 2, 0, 3)
 
 

@@ -153,7 +153,7 @@ def _gains(path: Transition, back: FloatArray) -> FloatArray:
 
     By Simpson's rule over F(s), seen through its mean, as residuals are.
     """
-    start, middle = (multiply(back, stage) for stage in path.stages)
+    start, middle = multiply(back, path.flow), multiply(back, path.middle)
     return np.stack(
         [
             sum(
