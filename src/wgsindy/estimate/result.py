@@ -73,6 +73,7 @@ class Fit:
     rivals: tuple[RivalLibrary, ...] | None = None  # larger libraries, if they were looked for
     orders: OrderEvidence | None = None  # of first against second order, if that was asked
     engine: Engine = SERIAL  # where the passes ran, and where those of the diagnostics will
+    is_completed: bool = False
 
     @cached_property
     def completed(self) -> Fit:
@@ -80,7 +81,7 @@ class Fit:
 
         No equation depends on it: made when it is first asked for.
         """
-        data = with_states(self.generator, self.data)
+        data = self.data if self.is_completed else with_states(self.generator, self.data)
         if data is self.data:
             return self
         seen = data_summary(data, standardise=True, engine=self.engine)
@@ -94,7 +95,7 @@ class Fit:
             high=seen.high,
             probe=seen.probe,
         )
-        return replace(self, data=data, summary=summary)
+        return replace(self, data=data, summary=summary, is_completed=True)
 
 
 def check_inputs(data: Dataset, recipe: Recipe, order: int | str) -> None:

@@ -142,8 +142,9 @@ def states_of(generator: Generator, data: Dataset, summary: DataSummary | None =
     seen: BoolArray = np.ones(data.states.shape, dtype=bool) if data.seen is None else data.seen
     if not np.isfinite(found.mean).all():
         raise DataError(
-            "no states can be followed along these data: the equations run away from them, or leave "
-            "no noise at all. If the motion has none, measure its velocities, too, and fit order=1."
+            "no states can be followed along these data: the equations run away from them, or "
+            "leave no noise at all. If the motion has none, measure its velocities, too, and fit "
+            "order=1."
         )
     return States(
         data.names,
