@@ -279,13 +279,7 @@ def fit_likelihood(
         library,
         recipe,
         Generator(
-            basis,
-            found.drift,
-            field,
-            info,
-            summary.region,
-            found.uncertainty,
-            found.alternatives,
+            basis, found.drift, field, info, summary.region, found.uncertainty, found.alternatives
         ),
         rows=data.n_increments,
         condition=found.condition,

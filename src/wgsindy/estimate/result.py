@@ -85,16 +85,8 @@ class Fit:
         if data is self.data:
             return self
         seen = data_summary(data, standardise=True, engine=self.engine)
-        summary = replace(
-            self.summary,
-            region=seen.region,
-            frame=seen.frame,
-            covariance=seen.covariance,
-            variation=seen.variation,
-            low=seen.low,
-            high=seen.high,
-            probe=seen.probe,
-        )
+        named = ("region", "frame", "covariance", "variation", "low", "high", "probe")
+        summary = replace(self.summary, **{name: getattr(seen, name) for name in named})
         return replace(self, data=data, summary=summary, is_completed=True)
 
 

@@ -102,8 +102,7 @@ class Monomials:
         matrix = None
         if len(self) <= FEW:
             matrix = np.zeros((len(self), len(found)))
-            for column, (k, _, _, factor) in enumerate(found):
-                matrix[k, column] = factor
+            matrix[[k for k, *_ in found], range(len(found))] = [factor for *_, factor in found]
         source = np.array([m for _, m, _, _ in found], dtype=np.int64)
         places = np.array([at for _, _, at, _ in found], dtype=np.int64).reshape(-1, order)
         return Taylor(found, source, tuple(places.T), matrix)

@@ -157,12 +157,7 @@ class FilterSums:
         d, k = model.drift.shape
         slopes = self._of_all_fields(model)[1]
         slopes = slopes.reshape(len(slopes), -1, k)
-        return Scores(
-            slopes[:, :d],
-            slopes[:, d:],
-            self.clipped,
-            self.count,
-        )
+        return Scores(slopes[:, :d], slopes[:, d:], self.clipped, self.count)
 
 
 def _places(model: WorkingModel) -> tuple[IntArray, IntArray]:

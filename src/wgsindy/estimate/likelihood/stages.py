@@ -148,10 +148,7 @@ def _of_some(
 
 
 def _of_positions(
-    start: WorkingModel,
-    selection: TermSelection,
-    run: Runner,
-    summary: DataSummary,
+    start: WorkingModel, selection: TermSelection, run: Runner, summary: DataSummary
 ) -> LikelihoodEstimate:
     """Fit force and tensor to positions whose velocities are not observed."""
     early = run.on_pilot()

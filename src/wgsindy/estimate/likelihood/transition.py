@@ -223,13 +223,8 @@ class Dynamics:
         k, units = len(polynomial), self.units[:, None]
         drift, square = self.drift[:, :k], self._square[..., :k]
         jacobian = polynomial.slopes(drift) * units
-        return [
-            drift,
-            jacobian,
-            square,
-            polynomial.slopes(jacobian) * units,
-            polynomial.slopes(square) * units,
-        ]
+        bend, slope = (polynomial.slopes(field) * units for field in (jacobian, square))
+        return [drift, jacobian, square, bend, slope]
 
     @cached_property
     def _is_curved(self) -> bool:
@@ -274,13 +269,7 @@ class Dynamics:
         return Start(states, self.basis.parts[0].frame.standardise(states).T)
 
     def fields(
-        self,
-        start: Start,
-        path: Path,
-        edge: FloatArray,
-        *,
-        curved: bool,
-        spread: bool = True,
+        self, start: Start, path: Path, edge: FloatArray, *, curved: bool, spread: bool = True
     ) -> Fields:
         """Average over the spread of a path; or take its mean.
 

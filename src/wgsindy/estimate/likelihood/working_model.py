@@ -13,13 +13,7 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.chunk import Chunk
-from wgsindy.estimate.likelihood.transition import (
-    Dynamics,
-    Place,
-    Transition,
-    inverse,
-    multiply,
-)
+from wgsindy.estimate.likelihood.transition import Dynamics, Place, Transition, inverse, multiply
 from wgsindy.model import tensor
 from wgsindy.passes.summary import DataSummary
 from wgsindy.terms.basis import Basis
