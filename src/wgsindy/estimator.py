@@ -192,14 +192,16 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         from wgsindy.report import write_report
 
         check_is_fitted(self)
-        write_report(path, self.generator_, self.fit_.data, self.diagnostics_, title=title)
+        write_report(
+            path, self.generator_, self.fit_.completed.data, self.diagnostics_, title=title
+        )
 
     def plot(self, *, coordinates: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
         """Draw drift and noise over the density of the data; see :meth:`wgsindy.Generator.plot`."""
         from wgsindy.report.digest import digest
 
         check_is_fitted(self)
-        states = digest(self.fit_.data).states
+        states = digest(self.fit_.completed.data).states
         return self.generator_.plot(states, coordinates=coordinates, ax=ax)
 
     def plot_residuals(self, coordinate: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -207,7 +209,9 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         from wgsindy.report.figures.fit_plots import plot_residuals
 
         check_is_fitted(self)
-        return plot_residuals(self.generator_, self.fit_.data, self.diagnostics_, coordinate, ax=ax)
+        return plot_residuals(
+            self.generator_, self.fit_.completed.data, self.diagnostics_, coordinate, ax=ax
+        )
 
     def plot_simulated(
         self, coordinate: str | None = None, *, what: str = "density", ax: Axes | None = None
@@ -216,7 +220,9 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         from wgsindy.report.figures.fit_plots import plot_simulated
 
         check_is_fitted(self)
-        return plot_simulated(self.generator_, self.fit_.data, coordinate, what=what, ax=ax)
+        return plot_simulated(
+            self.generator_, self.fit_.completed.data, coordinate, what=what, ax=ax
+        )
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Show the equations, the verdict and a picture once there is a fit, as a notebook asks."""

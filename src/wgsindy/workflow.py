@@ -170,7 +170,7 @@ def fit_file(
             order=order,
             random_state=random_state,
             engine=as_engine(engine, threads),
-        )
+        ).completed
         diagnostics = _judged(fit, folder, replaceable)
     fit = replace(fit, generator=with_units(fit.generator, found))
     origins = origin_notes(fit.generator.basis, fit.summary.region)

@@ -40,6 +40,31 @@ def test_bands_hold_positions_and_velocities(motion: tuple[np.ndarray, WGSINDy])
     assert off[0] < 0.7 * off[1]  # the equations know more than differences
 
 
+def test_a_fit_makes_no_states_until_they_are_asked_for() -> None:
+    rng, x, v = np.random.default_rng(1), np.zeros((4, 401, 1)), np.ones((4, 1))
+    for n in range(400):
+        x[:, n + 1] = x[:, n] + 0.1 * v
+        v = v - 0.1 * (x[:, n + 1] + 0.5 * v) + rng.normal(0, 0.2, (4, 1))
+    estimator = WGSINDy("poly1", order=2).fit(list(x), dt=0.1)
+    fit = estimator.fit_
+    assert "completed" not in vars(fit)
+    whole = fit.completed
+    assert whole is fit.completed
+    assert isinstance(whole.data, Trajectories)
+    np.testing.assert_array_equal(whole.data.states[:, 1], estimator.states().mean[:, 1])
+    assert whole.completed is whole
+
+
+def test_a_motion_without_noise_has_right_equations_and_a_sentence() -> None:
+    phase, t = np.arange(8)[:, None], np.arange(0, 60, 0.1)
+    x = 2 * np.exp(-0.05 * t) * np.cos(np.sqrt(1 - 0.05**2) * t + phase)
+    estimator = WGSINDy("poly3", order=2).fit(list(x[:, :, None]), dt=0.1)
+    force = {c.term: c.value for c in estimator.generator_.coefficients if c.target == "b2"}
+    assert force == pytest.approx({"x": -1.0, "v_x": -0.1}, abs=1e-3)
+    with pytest.raises(DataError, match="leave no noise at all"):
+        _ = estimator.diagnostics_
+
+
 def test_frames_and_pictures(motion: tuple[np.ndarray, WGSINDy]) -> None:
     found = motion[1].states()
     table = found.to_polars()

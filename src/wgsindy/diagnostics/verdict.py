@@ -15,6 +15,7 @@ from wgsindy.model.linear_form import field_names
 
 def diagnose(fit: Fit) -> Diagnostics:
     """Collect the facts about a fit and judge them."""
+    fit = fit.completed
     seen = Measurements(fit)
     found, left = findings(seen), seen.residuals
     samples = max(left.samples, 1)

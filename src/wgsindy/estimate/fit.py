@@ -43,7 +43,6 @@ from wgsindy.estimate.result import (
     described,
 )
 from wgsindy.estimate.rival_libraries import LEAST_SHARE, Comparison, RivalLibrary
-from wgsindy.estimate.states import with_states
 from wgsindy.model.generator import INPUTS, Generator
 from wgsindy.model.tensor import TensorField, entries_of
 from wgsindy.passes.engine import SERIAL, Engine
@@ -106,9 +105,9 @@ def fit_dataset(
     warn_of_samples(summary, data.names, dropped=True)
     with _failures_as_sentences(data, summary):
         if order == 2:
-            return _with_states(fit_positions(data, summary, candidates, recipe, engine=engine))
+            return fit_positions(data, summary, candidates, recipe, engine=engine)
         first = _fit_screened(data, summary, candidates, recipe, engine)
-        return _with_states(first if order == 1 else better_order(first, candidates))
+        return first if order == 1 else better_order(first, candidates)
 
 
 @contextmanager
@@ -205,25 +204,6 @@ def _fit_screened(
     return fit
 
 
-def _with_states(fit: Fit) -> Fit:
-    """Let what all samples say of a state stand in for what was not measured of it."""
-    data = with_states(fit.generator, fit.data)
-    if data is fit.data:
-        return fit
-    seen = data_summary(data, standardise=True, engine=fit.engine)
-    summary = replace(
-        fit.summary,
-        region=seen.region,
-        frame=seen.frame,
-        covariance=seen.covariance,
-        variation=seen.variation,
-        low=seen.low,
-        high=seen.high,
-        probe=seen.probe,
-    )
-    return replace(fit, data=data, summary=summary)
-
-
 def _within_digits(
     data: Dataset, summary: DataSummary, engine: Engine
 ) -> tuple[Dataset, DataSummary]:
@@ -309,13 +289,7 @@ def fit_likelihood(
         library,
         recipe,
         Generator(
-            basis,
-            found.drift,
-            field,
-            info,
-            summary.region,
-            found.uncertainty,
-            found.alternatives,
+            basis, found.drift, field, info, summary.region, found.uncertainty, found.alternatives
         ),
         rows=data.n_increments,
         condition=found.condition,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
+from wgsindy.estimate.states import with_states
 from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import symmetric
 from wgsindy.passes.engine import SERIAL, Engine
-from wgsindy.passes.summary import DataSummary
+from wgsindy.passes.summary import DataSummary, data_summary
 from wgsindy.recipes import LikelihoodRecipe, Recipe
 from wgsindy.terms.library import Library
 
@@ -74,6 +76,21 @@ class Fit:
     form: FormDoubt | None = None  # of a library that was grown: nobody said that it is the one
     orders: OrderEvidence | None = None  # of first against second order, if that was asked
     engine: Engine = SERIAL  # where the passes ran, and where those of the diagnostics will
+    is_completed: bool = False
+
+    @cached_property
+    def completed(self) -> Fit:
+        """The same fit, what all samples say of a state in place of what was not measured of it.
+
+        No equation depends on it: made when it is first asked for.
+        """
+        data = self.data if self.is_completed else with_states(self.generator, self.data)
+        if data is self.data:
+            return self
+        seen = data_summary(data, standardise=True, engine=self.engine)
+        named = ("region", "frame", "covariance", "variation", "low", "high", "probe")
+        summary = replace(self.summary, **{name: getattr(seen, name) for name in named})
+        return replace(self, data=data, summary=summary, is_completed=True)
 
 
 def check_inputs(data: Dataset, recipe: Recipe, order: int | str) -> None:

@@ -141,7 +141,11 @@ def states_of(generator: Generator, data: Dataset, summary: DataSummary | None =
         found = smoothed(dynamics, predictor.observation_noise, data)
     seen: BoolArray = np.ones(data.states.shape, dtype=bool) if data.seen is None else data.seen
     if not np.isfinite(found.mean).all():
-        raise DataError("the equations run away from these data: they are not of this process.")
+        raise DataError(
+            "no states can be followed along these data: the equations run away from them, or "
+            "leave no noise at all. If the motion has none, measure its velocities, too, and fit "
+            "order=1."
+        )
     return States(
         data.names,
         np.repeat(np.arange(len(data)), data.lengths),

@@ -6,10 +6,34 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import comb, prod
+from typing import NamedTuple
 
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, IntArray
+
+FEW = 24  # monomials up to which sums over them are faster as a matrix than one by one
+
+
+class Taylor(NamedTuple):
+    """What moments of one order of y add to the mean of each monomial of x + y.
+
+    ``(k, m, at, c)``: in monomial k, monomial m of x at y^at; ``at`` are variables, ascending.
+    """
+
+    terms: list[tuple[int, int, tuple[int, ...], float]]
+    source: IntArray  # (P,) m of each term
+    at: tuple[IntArray, ...]  # (P,) each, variables of each term
+    matrix: FloatArray | None  # (K, P) by which all terms are summed, if these are few
+
+    def of(self, values: FloatArray, moments: FloatArray) -> FloatArray:
+        """Return it, ``(K, n)``, for monomials ``(K, n)`` of x and moments ``(d, ..., n)``."""
+        if self.matrix is not None:
+            return self.matrix @ (values.take(self.source, axis=0) * moments[self.at])
+        out = np.zeros_like(values)
+        for k, m, at, factor in self.terms:
+            out[k] += factor * moments[at] * values[m]
+        return out
 
 
 class Monomials:
@@ -65,40 +89,23 @@ class Monomials:
                 out[k] *= columns[p] ** int(self.powers[k, p])
         return out
 
-    @cached_property
-    def _taylor(self) -> dict[int, list[tuple[int, int, tuple[int, ...], float]]]:
-        """By order 2 and 3, ``(k, m, at, c)``: in monomial k of x + y, monomial m of x at y^at.
-
-        ``at`` are the variables of y, ascending, and ``c`` the coefficient.
-        """
-        d = self.powers.shape[1]
-        found: dict[int, list[tuple[int, int, tuple[int, ...], float]]] = {2: [], 3: []}
-        for order, terms in found.items():
-            for at in combinations_with_replacement(range(d), order):
-                taken = np.bincount(np.array(at), minlength=d)
-                for k, row in enumerate(self.powers):
-                    m = self._position.get(tuple((row - taken).tolist()))
-                    if m is not None:
-                        factors = [comb(*pair) for pair in zip(row, taken, strict=True)]
-                        terms.append((k, m, at, float(prod(factors))))
-        return found
-
-    def averaged(
-        self, x: FloatArray, covariance: FloatArray, skewness: FloatArray | None = None
-    ) -> FloatArray:
-        """Means ``(K, n)`` over a spread about x, to its second or third moments.
-
-        ``x (n, d)``, ``covariance (d, d, n)``, third central moments ``skewness (d, d, d, n)``;
-        only for a closed set.
-        """
-        values = self.values(x)
-        out = values.copy()
-        for k, m, at, factor in self._taylor[2]:
-            out[k] += factor * covariance[at] * values[m]
-        if skewness is not None:
-            for k, m, at, factor in self._taylor[3]:
-                out[k] += factor * skewness[at] * values[m]
-        return out
+    def taylor(self, order: int, scale: FloatArray) -> Taylor:
+        """Say what moments of ``order`` about a point add; they are of y / ``scale (d,)``."""
+        d, found = self.powers.shape[1], []
+        for at in combinations_with_replacement(range(d), order):
+            taken = np.bincount(np.array(at), minlength=d)
+            for k, row in enumerate(self.powers):
+                m = self._position.get(tuple((row - taken).tolist()))
+                if m is not None:
+                    factors = [comb(*pair) for pair in zip(row, taken, strict=True)]
+                    found.append((k, m, at, float(prod(factors) * scale[list(at)].prod())))
+        matrix = None
+        if len(self) <= FEW:
+            matrix = np.zeros((len(self), len(found)))
+            matrix[[k for k, *_ in found], range(len(found))] = [factor for *_, factor in found]
+        source = np.array([m for _, m, _, _ in found], dtype=np.int64)
+        places = np.array([at for _, _, at, _ in found], dtype=np.int64).reshape(-1, order)
+        return Taylor(found, source, tuple(places.T), matrix)
 
     def gradients(self, x: FloatArray) -> FloatArray:
         """Derivatives at ``x (n, d)``; returns ``(n, K, d)``."""

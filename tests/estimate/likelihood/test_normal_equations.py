@@ -101,7 +101,7 @@ def seen_through_the_path(
     path = model.dynamics.step(x[None], np.array([dt]))
     theta, back = path.theta[:, 0], np.linalg.inv(path.response[:, :, 0])
     a = tensor.symmetric((model.dynamics.entries @ theta)[None], d)[0]
-    nodes = [back @ path.flow[:, :, 0], back @ path.stages[1][:, :, 0], back]
+    nodes = [back @ path.flow[:, :, 0], back @ path.middle[:, :, 0], back]
     gain = np.zeros((d, d))
     for p, q in tensor.pairs(d):
         unit = np.zeros((d, d))

@@ -262,7 +262,7 @@ def field_errors(
     x, steps = np.array([[0.3, 0.5], [-0.8, 0.2], [1.1, -0.6]]), np.full(3, dt)
     model = asked(model_of(WELLS, entries, terms=terms, low=-3.0, high=3.0), x, dt)
     path = model.dynamics.step(x, steps)
-    start, middle = (congruence(stage) for stage in path.stages)
+    start, middle = congruence(path.flow), congruence(path.middle)
     spreading = (start + 4 * middle + np.eye(3)[:, :, None]) / 6
     at_start = model.basis.values(x).T
 
@@ -442,3 +442,15 @@ def test_small_matrices_are_those_of_numpy(d: int) -> None:
     entries = tensor.entries_of(b.transpose(2, 0, 1)).T
     turned = tensor.entries_of(np.einsum("pqn,qrn,srn->nps", a, b, a)).T
     np.testing.assert_allclose(np.einsum("efn,fn->en", congruence(a), entries), turned, atol=1e-13)
+
+
+def test_congruence_of_some_entries_is_part_of_that_of_all() -> None:
+    matrices = np.random.default_rng(0).normal(size=(3, 3, 5))
+    whole, symmetric = congruence(matrices), np.random.default_rng(1).normal(size=(3, 3))
+    symmetric = symmetric + symmetric.T
+    entries = np.array([symmetric[p, q] for p, q in tensor.pairs(3)])
+    found = np.einsum("efn,f->en", whole, entries)
+    for n in range(5):
+        moved = matrices[:, :, n] @ symmetric @ matrices[:, :, n].T
+        np.testing.assert_allclose(found[:, n], [moved[p, q] for p, q in tensor.pairs(3)])
+    np.testing.assert_array_equal(congruence(matrices, [4, 1]), whole[:, [4, 1]])

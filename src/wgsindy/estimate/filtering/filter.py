@@ -22,12 +22,7 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.chunk import BLOCK, Chunk, Spans, block_labels
-from wgsindy.estimate.likelihood.transition import (
-    Dynamics,
-    Transition,
-    inverse,
-    multiply,
-)
+from wgsindy.estimate.likelihood.transition import Dynamics, Transition, inverse, multiply
 from wgsindy.model import tensor
 
 # Samples before a block from which a filter learns what the first of them does not tell: where
@@ -86,6 +81,7 @@ class Innovation(NamedTuple):
     counts: bool  # not after a sample that has not told everything
     states: FloatArray  # (n, d) filtered mean before the step, as measured
     spread: FloatArray  # (d, d, n) its covariance
+    asked: list[int]  # coordinates that were measured in any of the blocks
 
 
 def innovations(
@@ -107,16 +103,16 @@ def innovations(
                 predicted[p, q] = predicted[q, p] = np.clip(predicted[p, q], -most, most)
         observed = chunk.states[rows] + chunk.increments[rows]
         value = (observed - states).T / units - path.mean
-        covariance, towards, seen = predicted + noise, predicted, None
+        covariance, towards, seen, asked = predicted + noise, predicted, None, list(range(d))
         if chunk.seen is not None:
             seen = np.ascontiguousarray(chunk.seen[rows, 1].T, dtype=np.float64)
             value, covariance = value * seen, _where_seen(covariance, seen)
-            towards = predicted * seen
+            towards, asked = predicted * seen, np.flatnonzero(seen.any(axis=1)).tolist()
         whitening = inverse_factor(covariance)
         gain = multiply(towards, multiply(whitening.swapaxes(0, 1), whitening))
         counts = step > 0 or seen is None
         found = Innovation(
-            rows, path, value, covariance, whitening, gain, seen, counts, states, spread
+            rows, path, value, covariance, whitening, gain, seen, counts, states, spread, asked
         )
         yield found
         states, spread = updated(dynamics, noise, found)

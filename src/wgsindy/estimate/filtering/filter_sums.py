@@ -157,12 +157,7 @@ class FilterSums:
         d, k = model.drift.shape
         slopes = self._of_all_fields(model)[1]
         slopes = slopes.reshape(len(slopes), -1, k)
-        return Scores(
-            slopes[:, :d],
-            slopes[:, d:],
-            self.clipped,
-            self.count,
-        )
+        return Scores(slopes[:, :d], slopes[:, d:], self.clipped, self.count)
 
 
 def _places(model: WorkingModel) -> tuple[IntArray, IntArray]:
@@ -218,14 +213,17 @@ class FilterPass(SumPass[FilterSums]):
         for found in innovations(dynamics, self.model.observation_noise, chunk, blocks):
             tangent.predict(found.path, chunk.dt[found.rows])
             if found.counts:
-                tangent.add_to(total, found)
+                total.log_likelihood += tangent.add(found)
             tangent.update(found)
             total.count += len(found.rows)
             entries = dynamics.entries @ found.path.theta
             total.clipped += int(np.count_nonzero(~tensor.has_root(entries)))
-        owner = blocks.owner if self.n_trajectories else np.zeros_like(blocks.owner)
-        np.add.at(total.drift_slope, owner, tangent.drift_slope.T)
-        np.add.at(total.tensor_slope, owner, tangent.tensor_slope.T)
+        owner, b = blocks.owner if self.n_trajectories else np.zeros_like(blocks.owner), tangent.b
+        np.add.at(total.drift_slope, owner, tangent.slope[:b].T)
+        np.add.at(total.tensor_slope, owner, tangent.slope[b:].T)
+        total.drift += tangent.information[:b, :b]
+        total.mixed += tangent.information[:b, b:]
+        total.tensor += tangent.information[b:, b:]
         return total
 
 
@@ -233,16 +231,16 @@ class FilterPass(SumPass[FilterSums]):
 class _Tangent:
     """Derivatives of filtered mean and covariance with respect to all coefficients that are open.
 
-    Mean: ``by_drift (d, f K, B)`` and ``by_tensor (d, C, B)``; covariance ``spread (E, C, B)``.
-    The covariance hardly depends on the drift, whose derivative is left out.
+    Those of the ``b = f K`` of the drift come before those of the ``C`` of tensor and noise. The
+    covariance hardly depends on the drift, whose derivative is left out.
     """
 
     own: Open
-    by_drift: FloatArray
-    by_tensor: FloatArray
-    spread: FloatArray
-    drift_slope: FloatArray  # (f K, B) of each block
-    tensor_slope: FloatArray  # (C, B)
+    b: int
+    mean: FloatArray  # (d, b + C, B)
+    spread: FloatArray  # (E, C, B)
+    slope: FloatArray  # (b + C, B) of each block
+    information: FloatArray  # (b + C, b + C)
 
     @classmethod
     def start(cls, model: WorkingModel, blocks: int, seen: BoolArray | None) -> _Tangent:
@@ -254,14 +252,8 @@ class _Tangent:
         for column, row in enumerate(own.noise, first):  # the noise of its first sample
             p, q = pairs[row]
             spread[row, column] = 1.0 if seen is None else seen[p] & seen[q]
-        return cls(
-            own,
-            np.zeros((d, b, blocks)),
-            np.zeros((d, c, blocks)),
-            spread,
-            np.zeros((b, blocks)),
-            np.zeros((c, blocks)),
-        )
+        mean, slope = np.zeros((d, b + c, blocks)), np.zeros((b + c, blocks))
+        return cls(own, b, mean, spread, slope, np.zeros((b + c, b + c)))
 
     @property
     def _noise(self) -> list[tuple[int, int]]:
@@ -271,73 +263,75 @@ class _Tangent:
 
     def predict(self, path: Transition, dt: FloatArray) -> None:
         """Carry the derivatives over a step, and add what the step itself depends on."""
-        n, (d, e) = len(dt), (len(self.by_drift), len(self.spread))
+        n, (d, e) = len(dt), (len(self.mean), len(self.spread))
         k, f, g = len(path.theta), len(self.own.drift), len(self.own.entries)
         theta = path.theta * dt
-        by_drift = multiply(path.flow, self.by_drift[:, :, :n])
-        own = by_drift.reshape(d, f, k, n)
+        self.mean = multiply(path.flow, self.mean[:, :, :n])
+        own = self.mean[:, : self.b].reshape(d, f, k, n)
         own += path.response[:, self.own.drift, None] * theta
-        self.by_drift = by_drift
-        self.by_tensor = multiply(path.flow, self.by_tensor[:, :, :n])
-        start, middle = (congruence(stage) for stage in path.stages)
-        response = (start + 4 * middle + np.eye(e)[:, :, None]) / 6
+        start, middle = congruence(path.flow), congruence(path.middle, self.own.entries)
+        end = np.eye(e)[:, self.own.entries, None]
+        response = (start[:, self.own.entries] + 4 * middle + end) / 6
         self.spread = multiply(start, self.spread[:, :, :n])
         own = self.spread[:, : g * k].reshape(e, g, k, n)
-        own += response[:, self.own.entries, None] * theta
+        own += response[:, :, None] * theta
 
-    def add_to(self, total: FilterSums, found: Innovation) -> None:
-        """Add information and slopes of one step; ``spread`` is that of the prediction here."""
+    def add(self, found: Innovation) -> float:
+        """Add information and slopes of one step; return its log-likelihood.
+
+        ``spread`` is that of the prediction here. Only coordinates that were measured tell.
+        """
         d, n = found.value.shape
-        whitening, seen = found.whitening, found.seen
-        white = multiply(whitening, found.value[:, None])[:, 0]
-        if seen is not None:
-            whitening = whitening * seen
-        asked = [p for p in range(d) if seen is None or seen[p].any()]
-        by_drift = multiply(whitening, self.by_drift)
-        by_tensor = multiply(whitening, self.by_tensor)
-        spread = multiply(congruence(whitening), self._observed())
-        for p in asked:
-            total.drift += by_drift[p] @ by_drift[p].T
-            total.tensor += by_tensor[p] @ by_tensor[p].T
-            total.mixed += by_drift[p] @ by_tensor[p].T
-            self.drift_slope[:, :n] += by_drift[p] * white[p]
-            self.tensor_slope[:, :n] += by_tensor[p] * white[p]
-            total.log_likelihood += float(np.log(found.whitening[p, p]).sum())
-        total.log_likelihood -= 0.5 * float(np.sum(white**2))
-        for e, (p, q) in enumerate(tensor.pairs(d)):
-            if p not in asked or q not in asked:
-                continue
+        asked = found.asked
+        pairs = [(p, q) for p, q in tensor.pairs(d) if p in asked and q in asked]
+        whitening = found.whitening[np.ix_(asked, asked)]
+        white = multiply(whitening, found.value[asked, None])[:, 0]
+        if found.seen is not None:
+            whitening = whitening * found.seen[asked]
+        mean = multiply(whitening, self.mean[asked])
+        spread = multiply(congruence(whitening), self._observed(pairs))
+        log_likelihood = -0.5 * float(np.sum(white**2))
+        slope, of_tensor = self.slope[:, :n], self.information[self.b :, self.b :]
+        for p, row in enumerate(mean):
+            self.information += row @ row.T
+            slope += row * white[p]
+            log_likelihood += float(np.log(found.whitening[asked[p], asked[p]]).sum())
+        for (p, q), row in zip(tensor.pairs(len(asked)), spread, strict=True):
             # Products p q and q p are the same, and both count.
             weight = 0.5 if p == q else 1.0
-            total.tensor += weight * (spread[e] @ spread[e].T)
-            self.tensor_slope[:, :n] += spread[e] * (weight * (white[p] * white[q] - (p == q)))
+            of_tensor += weight * (row @ row.T)
+            slope[self.b :] += row * (weight * (white[p] * white[q] - (p == q)))
+        return log_likelihood
 
-    def _observed(self) -> FloatArray:
-        """Derivative of S: that of Q and, for the noise, of itself."""
-        observed = self.spread.copy()
+    def _observed(self, pairs: list[tuple[int, int]]) -> FloatArray:
+        """Derivative of S, of ``pairs`` of coordinates: that of Q and, for the noise, of itself."""
+        rows = [tensor.entry_number(p, q) for p, q in pairs]
+        observed = self.spread[rows]
         for row, column in self._noise:
-            observed[row, column] += 1.0
+            if row in rows:
+                observed[rows.index(row), column] += 1.0
         return observed
 
     def update(self, found: Innovation) -> None:
         """Update the derivatives as the filter updates mean and covariance."""
-        d = len(found.value)
-        rest, pairs = one_minus(found.gain), tensor.pairs(d)
+        d, asked = len(found.value), found.asked
+        pairs, gain = tensor.pairs(d), found.gain
         white = multiply(found.whitening, found.value[:, None])
         pull = multiply(found.whitening.swapaxes(0, 1), white)[:, 0]
         # The gain moves with the coefficients, and with it what an innovation does to the mean.
-        moved = self.by_tensor
+        moved = self.mean[:, self.b :]
         for row, (p, q) in enumerate(pairs):
-            moved[p] += self.spread[row] * pull[q]
-            if p != q:
+            if q in asked:
+                moved[p] += self.spread[row] * pull[q]
+            if p != q and p in asked:
                 moved[q] += self.spread[row] * pull[p]
-        self.by_drift = multiply(rest, self.by_drift)
-        self.by_tensor = multiply(rest, moved)
-        self.spread = multiply(congruence(rest), self.spread)
-        kept = congruence(found.gain)
-        for row, column in self._noise:
+        self.mean = self.mean - multiply(gain[:, asked], self.mean[asked])
+        self.spread = multiply(congruence(one_minus(gain)), self.spread)
+        kept = congruence(gain, self.own.noise)
+        for number, (row, column) in enumerate(self._noise):
             p, q = pairs[row]
-            self.spread[:, column] += kept[:, row]
-            self.by_tensor[:, column] -= found.gain[:, p] * pull[q]
+            self.spread[:, column] += kept[:, number]
+            moved = self.mean[:, self.b + column]
+            moved -= gain[:, p] * pull[q]
             if p != q:
-                self.by_tensor[:, column] -= found.gain[:, q] * pull[p]
+                moved -= gain[:, q] * pull[p]

@@ -18,13 +18,14 @@ from wgsindy.estimate.likelihood.reweighting import Runner, with_drift
 from wgsindy.estimate.likelihood.term_selection import TermSelection, best_entries
 from wgsindy.estimate.likelihood.working_model import WorkingModel, blank_noiseless
 from wgsindy.model import tensor
+from wgsindy.model.uncertainty import FEWEST_CLUSTERS
 
 STRONG_NOISE = 0.1  # share of the variance of increments at which no fit without it is tried
 LEAST_TENSOR = 0.1  # share of the variance of increments that is left to the tensor at the start
 MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 MOST_ROUNDS = 12
 MOST_HALVINGS = 3
-SETTLED = 0.01  # log-likelihood that another pass may be worth, a coefficient
+SETTLED = 0.003  # log-likelihood that another pass may be worth, a coefficient
 FALLEN = 10.0  # log-likelihood by which a step must be worse to be halved
 BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
 # A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
@@ -41,7 +42,9 @@ class Filtered(NamedTuple):
     equations: NormalEquations
     model: WorkingModel
     found: list[Posterior]
+    fitted: WorkingModel  # to what was chosen
     block: int  # samples a block
+    settled: bool  # whether the same terms were chosen before, with nearly the same coefficients
 
 
 def noisy_start(
@@ -83,14 +86,19 @@ def follow_noise(
     selection: TermSelection,
     run: Runner,
     earlier: Sequence[Posterior] = (),
+    block: int = 0,
+    settled_by: float = SETTLED,
 ) -> Filtered | None:
     """Filter, choose and step until nothing changes; halve steps that make data less likely.
 
+    ``earlier`` is what was chosen when ``model`` was fitted, ``block`` samples a block, if it is
+    not the data that say how many; ``settled_by`` the log-likelihood that another pass may be
+    worth, a coefficient.
     Nothing if noise of one size at all samples leaves no tensor at many of them: then it is not the
     same everywhere, and the filter has nothing to say.
     """
     last: Filtered | None = None
-    halvings, block = 0, block_length(model, run.data)
+    halvings, block = 0, block or block_length(model, run.data)
     for _ in range(MOST_ROUNDS):
         sums = filtered(model, run, block)
         best = -np.inf if last is None else last.sums.log_likelihood
@@ -103,9 +111,10 @@ def follow_noise(
         drift = selection.drift(equations, model.drift)
         entries = selection.entries(equations, model.entries)
         found, halvings = [*drift, *entries], 0
-        last = Filtered(sums, equations, model, found, block)
         later = taken_over(model, sums, equations, selection, drift, entries)
-        if _same(earlier, found, model, later, sums):
+        settled = _same(earlier, found) and _worth(model, later, sums) <= settled_by
+        last = Filtered(sums, equations, model, found, later, block, settled)
+        if settled:
             break
         earlier, model = found, later
     if last is None or last.sums.clipped > MOST_CLIPPED * last.sums.count:
@@ -158,24 +167,21 @@ def block_length(model: WorkingModel, data: Dataset) -> int:
     return block
 
 
-def filtered(
-    model: WorkingModel, run: Runner, block: int | None = None, trajectories: int = 0
-) -> FilterSums:
+def filtered(model: WorkingModel, run: Runner, block: int = 0) -> FilterSums:
     """One pass of the filter, with slopes by trajectory if there are enough of them."""
     block = block or block_length(model, run.data)
+    trajectories = len(run.data) if len(run.data) >= FEWEST_CLUSTERS else 0
     return run(FilterPass(model, trajectories, block), chunk_size=_chunk_size(model, block))
 
 
-def _same(
-    earlier: Sequence[Posterior],
-    now: Sequence[Posterior],
-    used: WorkingModel,
-    later: WorkingModel,
-    sums: FilterSums,
-) -> bool:
-    """Whether another pass would find the same terms and, nearly, the same coefficients."""
-    if not earlier or any((a.best != b.best).any() for a, b in zip(earlier, now, strict=True)):
-        return False
+def _same(earlier: Sequence[Posterior], now: Sequence[Posterior]) -> bool:
+    """Whether the same terms were chosen."""
+    pairs = zip(earlier, now, strict=bool(earlier))
+    return bool(earlier) and all(np.array_equal(a.best, b.best) for a, b in pairs)
+
+
+def _worth(used: WorkingModel, later: WorkingModel, sums: FilterSums) -> float:
+    """Log-likelihood, a coefficient, of a step from one model to another."""
     own = Open.of(used)
     drift = (later.drift - used.drift)[own.drift].ravel()
     fields = np.append(
@@ -183,7 +189,7 @@ def _same(
         (later.observation_noise - used.observation_noise)[own.noise],
     )
     worth = 0.5 * (drift @ sums.drift @ drift + fields @ sums.tensor @ fields)
-    return bool(worth <= SETTLED * (drift.size + fields.size))
+    return float(worth) / (drift.size + fields.size)
 
 
 def _midway(one: WorkingModel, other: WorkingModel) -> WorkingModel:

@@ -7,6 +7,7 @@ noise too large or too small by factors of a few; the passes of the filter do th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,16 +16,21 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
-from wgsindy.estimate.filtering.noisy_samples import Filtered
+from wgsindy.estimate.filtering.noisy_samples import SHORTEST_BLOCK, Filtered, follow_noise
 from wgsindy.estimate.filtering.some_values import follow_all
+from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Sums
 from wgsindy.estimate.likelihood.reweighting import Runner, with_drift
 from wgsindy.estimate.likelihood.term_selection import TermSelection
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
+from wgsindy.passes.engine import SERIAL
+from wgsindy.passes.segments import segments_of
 from wgsindy.terms.basis import Basis
 
 FIRST_NOISE = 0.5  # share of what third differences allow for at most
+STRETCHES, STRETCH = 50, 128  # and their steps, on which a fit begins
+ROUGHLY = 1.0  # log-likelihood that another pass may be worth there, a coefficient
 
 
 def is_position(data: Dataset) -> BoolArray:
@@ -94,10 +100,26 @@ def follow_positions(
     DataError
         If the filter has nothing to say.
     """
-    last = follow_all(model, selection, run, forced=forced)
+    begin, earlier = _scouted(model, selection, run)
+    last = follow_all(begin, selection, run, earlier, forced=forced)
+    if last is None and earlier:
+        last = follow_all(model, selection, run, forced=forced)
     if last is None:
         raise DataError(
             "no second-order equation fits these positions: the filter along them runs away. Fit "
             "with order=1, or a smaller library."
         )
     return last
+
+
+def _scouted(
+    model: WorkingModel, selection: TermSelection, run: Runner
+) -> tuple[WorkingModel, Sequence[Posterior]]:
+    """Go most of the way on short stretches in coarse steps, which cost little; what was chosen."""
+    few = segments_of(run.data, STRETCHES, STRETCH, engine=run.engine)
+    coarse = replace(model, place=replace(model.place, count=1))
+    scout = replace(run, data=few, engine=SERIAL)
+    last = follow_noise(coarse, selection, scout, block=SHORTEST_BLOCK, settled_by=ROUGHLY)
+    if last is None:
+        return model, ()
+    return replace(last.fitted, place=model.place), last.found

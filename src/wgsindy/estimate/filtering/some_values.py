@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.estimate.filtering.noise_detection import NOISE_ERRORS
 from wgsindy.estimate.filtering.noisy_samples import Filtered, follow_noise
+from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.term_selection import TermSelection
 from wgsindy.estimate.likelihood.working_model import WorkingModel
@@ -54,17 +56,23 @@ def with_small_noise(model: WorkingModel, data: Dataset) -> WorkingModel:
 
 
 def follow_all(
-    model: WorkingModel, selection: TermSelection, run: Runner, *, forced: bool
+    model: WorkingModel,
+    selection: TermSelection,
+    run: Runner,
+    earlier: Sequence[Posterior] = (),
+    *,
+    forced: bool,
 ) -> Filtered | None:
     """Filter until nothing changes; take values for exact if no noise stands out.
 
+    ``earlier`` is what was chosen when ``model`` was fitted.
     With ``forced`` noise, or none, that is not asked. Nothing if the filter has nothing to say.
     """
-    last = follow_noise(model, selection, run)
+    last = follow_noise(model, selection, run, earlier)
     if last is None or forced or not model.noisy.any() or _stands_out(last):
         return last
     exact = replace(
-        last.model,
+        last.fitted,
         noisy=np.zeros_like(model.noisy),
         observation_noise=tensor.entries_of(np.diag(model.rounding)[None])[0],
     )

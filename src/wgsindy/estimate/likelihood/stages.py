@@ -148,10 +148,7 @@ def _of_some(
 
 
 def _of_positions(
-    start: WorkingModel,
-    selection: TermSelection,
-    run: Runner,
-    summary: DataSummary,
+    start: WorkingModel, selection: TermSelection, run: Runner, summary: DataSummary
 ) -> LikelihoodEstimate:
     """Fit force and tensor to positions whose velocities are not observed."""
     early = run.on_pilot()
@@ -198,8 +195,12 @@ def _estimate(
     noise_error, lean = np.zeros(len(model.units)), None
     if isinstance(last, Filtered):
         final = taken_over(model, last.sums, equations, selection, drift, entries)
-        scores = filtered(final, run, last.block, trajectories).scores(final)
         support = np.array([found.best for found in entries])
+        chosen = np.array([found.best for found in last.found])
+        if last.settled and np.array_equal(chosen, [found.best for found in (*drift, *entries)]):
+            scores = last.sums.scores(model)  # another pass would find the same
+        else:
+            scores = filtered(final, run, last.block).scores(final)
         noise_error = last.sums.noise_errors(model, support) * model.units**2
         lean = run(LeanPass(final))
     else:

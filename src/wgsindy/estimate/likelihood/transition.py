@@ -18,9 +18,10 @@ Everything is in units of the noise (:class:`~.working_model.WorkingModel`), sam
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from wgsindy.data.frame import Frame
 from wgsindy.model import tensor
 from wgsindy.passes.summary import DataSummary
 from wgsindy.terms.basis import Basis
+from wgsindy.terms.monomials import Taylor
 
 MOST_SKEWED = 8  # coordinates whose third moments are followed
 SHORT_STEP = 0.15  # |J| dt up to which two points a step are enough: errors are (J dt)^2 / 24
@@ -53,27 +55,59 @@ class Fields(NamedTuple):
     drift: FloatArray  # (d, n)
     jacobian: FloatArray  # (d, d, n)
     tensor: FloatArray  # (d, d, n)
-    bend: FloatArray  # (d, d, d, n) second derivatives of the drift
-    slope: FloatArray  # (d, d, d, n) derivatives of the tensor, the last index that of the state
+    bend: FloatArray | None  # (d, d, d, n) second derivatives of the drift, if they are asked for
+    slope: FloatArray | None  # (d, d, d, n) derivatives of the tensor, the last index the state's
 
 
-class Spread(NamedTuple):
-    """What a path carries beside its mean."""
+class Start(NamedTuple):
+    """Where paths begin."""
 
-    moments: FloatArray  # (d, 3 d, n) covariance, flow, and response times time, side by side
-    skewness: FloatArray | None  # (d, d, d, n) third central moments, if steps are long
+    states: FloatArray  # (n, d) physical
+    framed: FloatArray  # (d, n) in the frame of the monomials
+
+
+class Path(NamedTuple):
+    """Where a path is, and what it carries, in one array: short rows cost what calls cost."""
+
+    rows: FloatArray  # (d + d w, n)
+    dimension: int
+
+    @classmethod
+    def start(cls, covariance: FloatArray | None, shape: tuple[int, int], *, curved: bool) -> Path:
+        """Begin ``(d, n)`` paths, with third moments if ``curved``."""
+        d, n = shape
+        path = cls(np.zeros((d + d * (3 * d + curved * d**2), n)), d)
+        if covariance is not None:
+            path.covariance[...] = covariance
+        for p in range(d):
+            path.moments[p, d + p] = 1.0
+        return path
+
+    @property
+    def mean(self) -> FloatArray:
+        """Displacement ``(d, n)``."""
+        return self.rows[: self.dimension]
+
+    @property
+    def moments(self) -> FloatArray:
+        """Covariance, flow, response times time and third moments side by side, ``(d, w, n)``."""
+        d = self.dimension
+        return self.rows[d:].reshape(d, -1, self.rows.shape[1])
 
     @property
     def covariance(self) -> FloatArray:
         """``(d, d, n)``."""
-        return self.moments[:, : len(self.moments)]
+        return self.moments[:, : self.dimension]
 
-    def moved(self, rates: Spread, time: FloatArray | float) -> Spread:
+    @property
+    def skewness(self) -> FloatArray:
+        """Third central moments ``(d, d, d, n)``; none at all if they are not carried."""
+        d = self.dimension
+        return self.moments[:, 3 * d :].reshape(d, -1, d, self.rows.shape[1])
+
+    def moved(self, rates: Path, time: FloatArray) -> Path:
         """Add rates over some time."""
-        skewness = self.skewness
-        if skewness is not None and rates.skewness is not None:
-            skewness = skewness + time * rates.skewness
-        return Spread(self.moments + time * rates.moments, skewness)
+        return Path(self.rows + time * rates.rows, self.dimension)
 
 
 @dataclass(frozen=True)
@@ -86,22 +120,20 @@ class Transition:
     flow: FloatArray  # (d, d, n) derivative of the end with respect to the start
     response: FloatArray  # (d, d, n) mean of F(s): displacement by a constant drift, over dt
 
-    @cached_property
-    def stages(self) -> tuple[FloatArray, FloatArray]:
-        """F(s) at the start and in the middle of the step, ``(d, d, n)``; at its end it is one.
+    @property
+    def middle(self) -> FloatArray:
+        """F(s) in the middle of the step, ``(d, d, n)``; at its start it is the flow, then one.
 
         Its mean is known, so that by Simpson's rule the middle is.
         """
         one = np.eye(len(self.flow))[:, :, None]
-        return self.flow, (6 * self.response - self.flow - one) / 4
+        return (6 * self.response - self.flow - one) / 4
 
 
-def multiply(left: FloatArray, right: FloatArray) -> FloatArray:
+def multiply(left: FloatArray, right: FloatArray, out: FloatArray | None = None) -> FloatArray:
     """Products ``(p, r, n)`` of matrices ``(p, q, n)`` and ``(q, r, n)``, sample by sample."""
-    out: FloatArray = left[:, 0, None] * right[0]
-    for q in range(1, len(right)):
-        out += left[:, q, None] * right[q]
-    return out
+    found: FloatArray = np.einsum("pqn,qrn->prn", left, right, out=out)
+    return found
 
 
 def inverse(matrices: FloatArray) -> FloatArray:
@@ -118,15 +150,16 @@ def inverse(matrices: FloatArray) -> FloatArray:
     return work[:, d:]
 
 
-def congruence(matrices: FloatArray) -> FloatArray:
-    """Matrices ``(E, E, n)`` that take the entries of a symmetric X to those of F X F'."""
-    pairs = tensor.pairs(len(matrices))
-    out = np.empty((len(pairs), len(pairs), matrices.shape[-1]))
-    for e, (p, q) in enumerate(pairs):
-        for f, (r, s) in enumerate(pairs):
-            out[e, f] = matrices[p, r] * matrices[q, s]
-            if r != s:
-                out[e, f] += matrices[p, s] * matrices[q, r]
+def congruence(matrices: FloatArray, entries: Sequence[int] | None = None) -> FloatArray:
+    """Matrices ``(E, g, n)`` that take ``g`` entries of a symmetric X, or all, to those of F X F'.
+
+    All other entries are zero.
+    """
+    p, q = np.array(tensor.pairs(len(matrices)), dtype=np.int64).reshape(-1, 2).T
+    r, s = (p, q) if entries is None else (p[list(entries)], q[list(entries)])
+    p, q, apart = p[:, None], q[:, None], (r != s)[:, None]
+    out: FloatArray = matrices[p, r] * matrices[q, s]
+    out += matrices[p, s] * matrices[q, r] * apart
     return out
 
 
@@ -181,20 +214,19 @@ class Dynamics:
         return self.entries[number]
 
     @cached_property
-    def _fields(self) -> list[FloatArray]:
-        """Coefficients ``(..., K)`` of drift, Jacobian and tensor in the monomials."""
+    def _formulas(self) -> list[FloatArray]:
+        """Coefficients ``(..., K)`` in the monomials: drift, Jacobian, tensor, their derivatives.
+
+        Those of the Jacobian are the bend of the drift, those of the tensor its slope.
+        """
         polynomial, _ = self.basis.parts
-        k = len(polynomial)
+        k, units = len(polynomial), self.units[:, None]
         drift, square = self.drift[:, :k], self._square[..., :k]
-        return [drift, polynomial.slopes(drift) * self.units[:, None], square]
+        jacobian = polynomial.slopes(drift) * units
+        bend, slope = (polynomial.slopes(field) * units for field in (jacobian, square))
+        return [drift, jacobian, square, bend, slope]
 
     @cached_property
-    def _curvatures(self) -> list[FloatArray]:
-        """Coefficients ``(d, d, d, K)`` of second derivatives of the drift, first of the tensor."""
-        polynomial, _ = self.basis.parts
-        return [polynomial.slopes(field) * self.units[:, None] for field in self._fields[1:]]
-
-    @property
     def _is_curved(self) -> bool:
         """Whether a spread becomes skew at all: not that of a linear process.
 
@@ -202,32 +234,63 @@ class Dynamics:
         """
         if len(self.units) > MOST_SKEWED:
             return False
-        return len(self.basis.parts[1]) > 0 or any(field.any() for field in self._curvatures)
+        return len(self.basis.parts[1]) > 0 or any(field.any() for field in self._formulas[3:])
+
+    @cached_property
+    def _stacked(self) -> dict[bool, tuple[FloatArray, list[tuple[int, ...]]]]:
+        """Formulas one below the other, and their shapes; with derivatives that are needed, too."""
+        found = {}
+        for curved in (False, True):
+            fields = self._formulas[: 4 if curved else 3]
+            # Where the tensor is the same everywhere, as it mostly is, its slope is not computed.
+            if curved and (len(self.basis.parts[1]) or self._formulas[4].any()):
+                fields = self._formulas
+            rows = [field.reshape(prod(field.shape[:-1]), field.shape[-1]) for field in fields]
+            found[curved] = np.concatenate(rows), [field.shape[:-1] for field in fields]
+        return found
+
+    @cached_property
+    def _taylor(self) -> list[Taylor]:
+        """What second and third moments of a spread add to monomials."""
+        polynomial, _ = self.basis.parts
+        ratio = self.units / polynomial.frame.scale
+        return [polynomial.monomials.taylor(order, ratio) for order in (2, 3)]
+
+    def _averaged(self, where: FloatArray, path: Path) -> FloatArray:
+        """Monomials ``(K, n)`` averaged over the spread of a path; ``where (n, d)``, framed."""
+        values = self.basis.parts[0].monomials.values(where)
+        second, third = self._taylor
+        out = values + second.of(values, path.covariance)
+        if path.skewness.size:
+            out += third.of(values, path.skewness)
+        return out
+
+    def _at(self, states: FloatArray) -> Start:
+        return Start(states, self.basis.parts[0].frame.standardise(states).T)
 
     def fields(
-        self, where: FloatArray, spread: Spread, edge: FloatArray, *, curved: bool
+        self, start: Start, path: Path, edge: FloatArray, *, curved: bool, spread: bool = True
     ) -> Fields:
-        """Average over a spread about ``where (n, d)``, physical.
+        """Average over the spread of a path; or take its mean.
 
         Terms that are no polynomials are taken within the range of the data, and their derivatives
         no nearer to its ends than ``edge (d, n)``, the noise of a step: so the slope of a root
         stays finite where the root ends. Derivatives beyond the first if ``curved``.
         """
         polynomial, others = self.basis.parts
-        ratio = self.units / polynomial.frame.scale
-        skewness = spread.skewness
-        theta = polynomial.monomials.averaged(
-            polynomial.frame.standardise(where),
-            spread.covariance * np.multiply.outer(ratio, ratio)[..., None],
-            None if skewness is None else skewness * _triple(ratio)[..., None],
-        )
-        none = np.zeros((0, 0, 0, 0))
-        values = [c @ theta for c in self._fields]
-        values += [c @ theta for c in self._curvatures] if curved else [none, none]
+        where = (start.framed + (self.units / polynomial.frame.scale)[:, None] * path.mean).T
+        theta = self._averaged(where, path) if spread else polynomial.monomials.values(where)
+        formulas, shapes = self._stacked[curved]
+        stacked, values, first = formulas @ theta, [], 0
+        for shape in shapes:
+            values.append(stacked[first : first + prod(shape)].reshape(*shape, -1))
+            first += prod(shape)
         if len(others):
             k = len(polynomial)
-            curve = _Curve.of(others, where, self, edge)
-            mean = curve.value + 0.5 * np.einsum("kpqn,pqn->kn", curve.bend, spread.covariance)
+            curve = _Curve.of(
+                others, start.states + (path.mean * self.units[:, None]).T, self, edge
+            )
+            mean = curve.value + 0.5 * np.einsum("kpqn,pqn->kn", curve.bend, path.covariance)
             theta = np.concatenate([theta, mean])
             drift, square = self.drift[:, k:], self._square[..., k:]
             values[0] = values[0] + drift @ mean
@@ -236,7 +299,7 @@ class Dynamics:
             if curved:
                 values[3] = values[3] + np.einsum("pk,kqrn->pqrn", drift, curve.bend)
                 values[4] = values[4] + np.einsum("pqk,krn->pqrn", square, curve.slope)
-        return Fields(theta, *values)
+        return Fields(theta, *values, *[None] * (5 - len(values)))
 
     def along(self, chunk: Chunk) -> Transition:
         """Follow the steps of a chunk from samples that are exact; inputs go where they went."""
@@ -259,37 +322,32 @@ class Dynamics:
         ``push (d, n)`` is a drift of each step, beside that of the formulas.
         """
         d, n = len(self.units), len(dt)
-        mean, moments = np.zeros((d, n)), np.zeros((d, 3 * d, n))
-        if covariance is not None:
-            moments[:, :d] = covariance
-        for p in range(d):
-            moments[p, d + p] = 1.0
-        spread = Spread(moments, None)
-        begin = self.fields(states, spread, np.broadcast_to(np.inf, (d, n)), curved=False)
         stages, substeps = self._scheme
-        least = EDGE * (self.place.noise / self.units)[:, None] ** 2
-        edge = np.sqrt(np.maximum(np.einsum("ppn->pn", begin.tensor), least) * dt)
-        if curved := stages is RUNGE_KUTTA and self._is_curved:
-            spread = Spread(moments, np.zeros((d, d, d, n)))
-        h, theta = dt / substeps, np.zeros_like(begin.theta)
+        curved = stages is RUNGE_KUTTA and self._is_curved
+        path, begin, start = Path.start(covariance, (d, n), curved=curved), None, self._at(states)
+        edge, others = np.broadcast_to(np.inf, (d, n)), len(self.basis.parts[1])
+        if others or not curved:
+            spread = covariance is not None
+            begin = self.fields(start, path, edge, curved=False, spread=spread)
+        if others:
+            assert begin is not None
+            least = EDGE * (self.place.noise / self.units)[:, None] ** 2
+            edge = np.sqrt(np.maximum(np.einsum("ppn->pn", begin.tensor), least) * dt)
+        h, theta = dt / substeps, np.zeros((len(self.basis), n))
         for substep in range(substeps):
-            ends, ended, rates = mean, spread, (mean, spread)
+            ends = rates = path
             for stage, (ahead, weight) in enumerate(stages):
-                to, at = mean, spread
-                if stage:
-                    to, at = mean + ahead * h * rates[0], spread.moved(rates[1], ahead * h)
+                at = path.moved(rates, ahead * h) if stage else path
                 seen = begin
-                if stage or substep or curved:
-                    where = states + (to * self.units[:, None]).T
-                    seen = self.fields(where, at, edge, curved=curved)
-                moving = seen.drift if push is None else seen.drift + push
-                rates = moving, _spreading(seen, at)
+                if seen is None or stage or substep or curved:
+                    seen = self.fields(start, at, edge, curved=curved)
+                rates = _rates(seen, at, push)
                 if weight:
-                    ends, ended = ends + weight * h * rates[0], ended.moved(rates[1], weight * h)
+                    ends = ends.moved(rates, weight * h)
                     theta += (weight / substeps) * seen.theta
-            mean, spread = ends, ended
-        flow, response = spread.moments[:, d : 2 * d], spread.moments[:, 2 * d :] / dt
-        return Transition(theta, mean, spread.covariance, flow, response)
+            path = ends
+        flow, response = path.moments[:, d : 2 * d], path.moments[:, 2 * d : 3 * d] / dt
+        return Transition(theta, path.mean, path.covariance, flow, response)
 
     @cached_property
     def _scheme(self) -> tuple[Stages, int]:
@@ -299,9 +357,10 @@ class Dynamics:
         """
         if self.is_chain or not (self.drift.any() or self.entries.any()):  # nothing moves
             return EULER, 1
-        none = Spread(np.zeros((len(self.units), 3 * len(self.units), len(self.place.probe))), None)
-        inside = np.full(self.place.probe.shape[::-1], np.inf)
-        seen = self.fields(self.place.probe, none, inside, curved=False)
+        shape = self.place.probe.shape[::-1]
+        none, inside = Path.start(None, shape, curved=False), np.full(shape, np.inf)
+        start = self._at(self.place.probe)
+        seen = self.fields(start, none, inside, curved=False, spread=False)
         square = np.einsum("pqn,pqn->n", seen.jacobian, seen.jacobian)
         fastest = float(np.sqrt(square.max(initial=0.0))) * self.place.longest_step
         if not np.isfinite(fastest):
@@ -317,33 +376,35 @@ class Dynamics:
         return RUNGE_KUTTA, int(np.clip(np.ceil(substeps), 1, MOST_SUBSTEPS))
 
 
-def _spreading(seen: Fields, spread: Spread) -> Spread:
-    """Rates of what a path carries beside its mean."""
-    d = len(seen.jacobian)
-    rates = multiply(seen.jacobian, spread.moments)
-    skewness, by_skewness = spread.skewness, None
-    if skewness is not None:
-        n = rates.shape[-1]
-        flat = seen.bend.reshape(d, d * d, n)
-        rates[:, :d] += 0.5 * multiply(flat, skewness.reshape(d * d, d, n))
-        by_skewness = _skewing(seen, spread.covariance, skewness)
-    rates[:, :d] += rates[:, :d].swapaxes(0, 1).copy()
-    rates[:, :d] += seen.tensor
-    for p in range(d):
-        rates[p, 2 * d + p] += 1.0
-    return Spread(rates, by_skewness)
+def _rates(seen: Fields, path: Path, push: FloatArray | None) -> Path:
+    """Rates of all that a path carries; ``push (d, n)`` is a drift beside that of the formulas."""
+    d, n = path.mean.shape
+    found, moments = Path(np.empty_like(path.rows), d), path.moments
+    found.mean[...] = seen.drift if push is None else seen.drift + push
+    rates = multiply(seen.jacobian, moments, out=found.moments)
+    own = rates[:, :d]
+    if seen.bend is not None:
+        own += 0.5 * np.einsum("ikln,kljn->ijn", seen.bend, path.skewness)
+        _add_skewing(found.skewness, seen.bend, seen.slope, path.covariance)
+    own += own.swapaxes(0, 1).copy()
+    own += seen.tensor
+    width = moments.shape[1]
+    rates.reshape(-1, n)[2 * d :: width + 1] += 1.0  # a constant drift, seen at the end
+    return found
 
 
-def _skewing(seen: Fields, covariance: FloatArray, skewness: FloatArray) -> FloatArray:
-    """Rate of the third central moments ``(d, d, d, n)``, of a spread that is nearly normal."""
-    d, n = len(covariance), covariance.shape[-1]
-    own = multiply(seen.jacobian, skewness.reshape(d, d * d, n)).reshape(d, d, d, n)
-    for i in range(d):
-        own[i] += multiply(multiply(covariance, seen.bend[i]), covariance)
-    own /= 2  # each of its three places has two orders of the other two
-    by_tensor = multiply(seen.slope.reshape(d * d, d, n), covariance).reshape(d, d, d, n) / 2
-    total = own + by_tensor
-    return sum(total.transpose(*order, 3) for order in permutations(range(3)))  # type: ignore[return-value]
+def _add_skewing(
+    rates: FloatArray, bend: FloatArray, slope: FloatArray | None, covariance: FloatArray
+) -> None:
+    """Complete the rates ``(d, d, d, n)`` of third central moments, of a nearly normal spread.
+
+    They have what the flow does to the first index, and each index may be the first.
+    """
+    bent = np.einsum("ilkn,kmn->ilmn", bend, covariance)
+    rates += np.einsum("jln,ilmn->ijmn", covariance, bent)
+    if slope is not None:
+        rates += np.einsum("jkln,lin->ijkn", slope, covariance)
+    rates[...] = rates + rates.swapaxes(0, 1) + rates.transpose(1, 2, 0, 3)
 
 
 class _Curve(NamedTuple):
@@ -368,7 +429,3 @@ class _Curve(NamedTuple):
             terms.gradients(inner).transpose(1, 2, 0) * units[:, None],
             terms.hessians(inner).transpose(1, 2, 3, 0) * np.outer(units, units)[..., None],
         )
-
-
-def _triple(ratio: FloatArray) -> FloatArray:
-    return np.asarray(np.multiply.outer(np.multiply.outer(ratio, ratio), ratio))

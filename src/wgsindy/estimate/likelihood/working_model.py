@@ -13,13 +13,7 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.chunk import Chunk
-from wgsindy.estimate.likelihood.transition import (
-    Dynamics,
-    Place,
-    Transition,
-    inverse,
-    multiply,
-)
+from wgsindy.estimate.likelihood.transition import Dynamics, Place, Transition, inverse, multiply
 from wgsindy.model import tensor
 from wgsindy.passes.summary import DataSummary
 from wgsindy.terms.basis import Basis
@@ -153,7 +147,7 @@ def _gains(path: Transition, back: FloatArray) -> FloatArray:
 
     By Simpson's rule over F(s), seen through its mean, as residuals are.
     """
-    start, middle = (multiply(back, stage) for stage in path.stages)
+    start, middle = multiply(back, path.flow), multiply(back, path.middle)
     return np.stack(
         [
             sum(
