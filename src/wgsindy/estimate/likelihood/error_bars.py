@@ -232,10 +232,7 @@ class ErrorBars:
         pairs = zip(self._left_open, variances, strict=True)
         factors = np.array([left.widening(given) for left, given in pairs])
         own, rest = factors[: len(drift)], factors[len(drift) :]
-        return (
-            drift * own[:, :, None, None] * own,
-            entries * rest[:, :, None] * rest[:, None, :],
-        )
+        return (drift * own[:, :, None, None] * own, entries * rest[:, :, None] * rest[:, None, :])
 
 
 class OpenSupports(NamedTuple):

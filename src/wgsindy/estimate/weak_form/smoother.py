@@ -215,11 +215,7 @@ def build_smoother(
 
 
 def taught_by(
-    data: Dataset,
-    smoother: Smoother,
-    mean_dt: float,
-    engine: Engine = SERIAL,
-    ridge: float = RIDGE,
+    data: Dataset, smoother: Smoother, mean_dt: float, engine: Engine = SERIAL, ridge: float = RIDGE
 ) -> Smoother:
     """Return the smoother with the local polynomials of these data; its kernels stay.
 
