@@ -123,7 +123,7 @@ def other_steps(seen: Measurements) -> Iterator[Finding]:
     yield Finding(
         Limitation.NOISE,
         changed.fields,
-        f"with every {changed.every}th sample only, the equations are others: a coefficient of "
+        f"with one of {changed.every} samples only, the equations are others: a coefficient of "
         f"{changed.fields[0]} changes by {changed.size:.0%} ({changed.errors:.1f} standard "
         "errors). The noise of the sensor has a memory, or the process has one.",
         "Compare with what is known of the sensor; keep every few samples only (--every), until "
