@@ -122,7 +122,8 @@ def test_a_file_ends_with_its_states_its_clock_and_its_truth(
     assert found["states"] == expected.states
     assert found["time_unit"] == expected.unit
     assert found["read"].split(": ")[1].startswith(f"{expected.trajectories} traject")
-    assert f"mean step {expected.step:.4g}," in found["read"]
+    step = f"{expected.step:.4g} {expected.unit}".strip()
+    assert f"mean step {step}," in found["read"]
     sentences = " ".join(note["sentence"] for note in found["notes"])
     assert all(part in sentences for part in expected.said)
     check_truth(found, expected.truth)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from wgsindy.estimate.rival_libraries import FormDoubt, RivalLibrary
 
 FEWEST_INCREMENTS = 50
-LARGEST_VARIANCE = 1e6  # over that of the steps; a rate of a thousand a step makes 2e3
+LARGEST_VARIANCE = 1e6  # over that of the steps
+FASTEST = 30.0  # |J| dt of a decay: e^-30 is below rounding
 Info = dict[str, str | int | list[float]]
 
 
@@ -121,7 +122,7 @@ def check_error_bars(fit: Fit) -> None:
     generator, bars = fit.generator, fit.generator.uncertainty
     if bars is None:
         return
-    check_variances(fit)
+    check_sizes(fit)
     errors, d = bars.std_errors(), generator.dimension
     chosen = np.concatenate([bars.drift, generator.tensor_field.coefficients]) != 0
     if fit.data.order == 2:
@@ -137,15 +138,24 @@ def check_error_bars(fit: Fit) -> None:
         )
 
 
-def check_variances(fit: Fit) -> None:
-    """Refuse a tensor that has left its data, as of numbers that jump between two values.
+def check_sizes(fit: Fit) -> None:
+    """Refuse fields that have left their data, as of numbers that jump between two values.
 
     Raises
     ------
     DataError
-        If a variance is out of all proportion to the steps.
+        If a variance is out of all proportion to the steps, or a rate is.
     """
     generator, summary = fit.generator, fit.summary
+    with np.errstate(all="ignore"):
+        rates = np.diagonal(generator.drift_jacobian(summary.region.centre[None])[0])
+    fast = np.flatnonzero(rates * fit.data.mean_dt < -FASTEST)
+    if len(fast):
+        raise DataError(
+            f"the rate of {generator.names[fast[0]]} came out as {rates[fast[0]]:.3g}: over a step "
+            f"of {fit.data.mean_dt:.3g} nothing would be left to see it by, so the fit runs away. "
+            "Samples that jump between a few values are no diffusion; else sample faster."
+        )
     theta = generator.basis.values(summary.region.centre[None])
     entries = symmetric(theta @ generator.tensor_field.coefficients.T, generator.dimension)
     found, seen = np.diagonal(entries[0]), summary.variation * summary.frame.scale**2
