@@ -87,7 +87,9 @@ def second_order_evidence(fit: Fit) -> OrderEvidence | None:
     if not can_be_positions(fit.data):
         return None
     try:
-        return pilot_orders(fit)
+        found = pilot_orders(fit)
+        # What lines leave may look like inertia: the terms of the fit have to agree.
+        return pilot_orders(fit, fit.library) if found.preferred == 2 else found
     except (WgsindyError, np.linalg.LinAlgError):
         return None
 

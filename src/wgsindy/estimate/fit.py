@@ -150,16 +150,16 @@ def better_order(first: Fit, candidates: Candidates = AUTO) -> Fit:
     return replace(better, orders=found)
 
 
-def pilot_orders(fit: Fit) -> OrderEvidence:
-    """First against second order of straight lines, at some stretches of the data.
+def pilot_orders(fit: Fit, terms: Candidates = LINES) -> OrderEvidence:
+    """First against second order at some stretches of the data, by straight lines unless said.
 
-    However large the data are, this takes a second or two.
+    However large the data are, this takes seconds.
     """
     assert isinstance(fit.recipe, LikelihoodRecipe)
     few = segments_of(fit.data, PILOTS, PILOT, engine=fit.engine)
     summary = data_summary(few, standardise=True)
-    line = fit_likelihood(few, library(LINES), fit.recipe, summary, name=LINES)
-    return order_evidence(line, _second(line, LINES))
+    first = fit_likelihood(few, library(terms), fit.recipe, summary, name="")
+    return order_evidence(first, _second(first, terms))
 
 
 def _second(first: Fit, candidates: Candidates) -> Fit | None:

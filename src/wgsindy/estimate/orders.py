@@ -166,10 +166,11 @@ class _DifferencePass(SumPass[_Difference]):
             increments=np.ascontiguousarray(chunk.increments[:, :d]),
             seen=None if seen.all() else seen,
         )
-        second = self.second(chunk)
+        with np.errstate(all="ignore"):  # a motion that runs away ends in no number
+            second = self.second(chunk)
+            gained = log_densities(second, chunk.dt, np.append(self.units, self.units))
         assert second.seen is not None
         counts = second.seen.any(axis=1)
-        gained = log_densities(second, chunk.dt, np.append(self.units, self.units))
         gained -= log_densities(self.first(positions), chunk.dt, self.units)
         total.steps += int(np.count_nonzero(counts))
         total.total += float(gained[counts].sum())
