@@ -176,9 +176,7 @@ def test_the_source_says_how_many_lines_of_which_code_and_seeds() -> None:
     lines = [line(cases[0], code="1+b"), line(cases[1], code="1+a"), line(cases[2], code="1+b")]
     assert source_of(lines) == "3 cases, seeds 2 to 9, code `1+a`, `1+b`.\n"
     broken = [*lines[:2], Line(cases[2], "1+b", None, "DataError: no.")]
-    assert source_of(iter(broken)) == (
-        "3 cases, seeds 2 to 9, code `1+a`, `1+b`; 1 case failed.\n"
-    )
+    assert source_of(iter(broken)) == ("3 cases, seeds 2 to 9, code `1+a`, `1+b`; 1 case failed.\n")
 
 
 # --- pages to files ---
