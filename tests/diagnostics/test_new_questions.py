@@ -230,6 +230,6 @@ def test_further_degrees_tell_that_a_steep_drift_is_no_short_polynomial() -> Non
 
 @pytest.mark.statistical
 def test_a_right_form_is_seldom_doubted() -> None:
-    # 0.5 % of fits: two or more of 20 with a probability of 0.005.
+    # 1 % of fits: two or more of 20 with a probability of 0.017.
     found = [form_findings(fitted(relaxation(seed, 4), "auto")) for seed in range(20)]
     assert sum(map(bool, found)) < 2

@@ -25,7 +25,7 @@ LEAST_SIGNAL = 4.0
 FALSE_ALARM = 0.003  # of each question that is asked of many groups, lags or lengths at once
 # The same for the form of a drift, where the library was grown: there a polynomial that is close to
 # the truth is all that chance has to be told from.
-FORM_ALARM = 0.005
+FORM_ALARM = 0.01
 MISFIT = 0.1  # share of the size of the drift by which it may be off somewhere
 UNEVEN = 0.04  # relative change of the tensor
 LAGGED, BURSTY = 0.03, 0.04  # correlations of residuals, and of their squares, with earlier ones
