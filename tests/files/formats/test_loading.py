@@ -60,7 +60,9 @@ def to_hdf5(table: pd.DataFrame, path: Path) -> None:
 def to_zarr(table: pd.DataFrame, path: Path) -> None:
     group = zarr.open_group(str(path), mode="w")
     for name in table:
-        group.create_array(str(name), data=table[name].to_numpy())
+        values = table[name].to_numpy()
+        # Not `data=values`, which the oldest version that is allowed does not know.
+        group.create_array(str(name), shape=values.shape, dtype=values.dtype)[:] = values
 
 
 def to_text(separator: str, decimal: str = ".", **options: object) -> Callable[..., None]:
