@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -165,11 +166,10 @@ def to_hdf5(arrays: dict[str, np.ndarray], path: Path) -> None:
 def to_zarr(arrays: dict[str, np.ndarray], path: Path) -> None:
     group = zarr.open_group(str(path), mode="w")
     for name, array in arrays.items():
-        if array.ndim:
-            chunks = tuple(max(1, n // 3) for n in array.shape)
-            group.create_array(name, data=array, chunks=chunks)
-        else:
-            group.create_array(name, data=array)
+        # Not `data=array`, which the oldest version that is allowed does not know.
+        chunks: Any = tuple(max(1, n // 3) for n in array.shape) if array.ndim else "auto"
+        made = group.create_array(name, shape=array.shape, dtype=array.dtype, chunks=chunks)
+        made[...] = array
 
 
 @pytest.mark.parametrize("write", [to_hdf5, to_zarr])
@@ -193,7 +193,9 @@ def test_open_stores_are_arrays_as_well(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "stack.h5", "w") as file:
         found = stream(file.create_dataset("x", data=STACK), dt=0.1)
         assert_same(found, Trajectories(STACK, 0.1))
-    array = zarr.create_array(str(tmp_path / "x.zarr"), data=STACK[0])
+    where, shape = str(tmp_path / "x.zarr"), STACK[0].shape
+    array = zarr.create_array(where, shape=shape, dtype=STACK.dtype)
+    array[...] = STACK[0]
     assert_same(stream(array, dt=0.1), Trajectories(STACK[0], 0.1))
     assert_same(stream(tmp_path / "x.zarr", dt=0.1), Trajectories(STACK[0], 0.1))
 

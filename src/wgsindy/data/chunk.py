@@ -121,7 +121,8 @@ class Window:
 
     def _chunk(self, rows: slice, inside: BoolArray) -> Chunk:
         states, dt, trajectory = self.states[rows], self.steps[rows], self.trajectory[rows]
-        increments = self.states[rows.start + 1 : rows.stop + 1] - states
+        with np.errstate(over="ignore"):  # sums tell of numbers that leave the range
+            increments = self.states[rows.start + 1 : rows.stop + 1] - states
         # Each trajectory that is over has one increment less than samples.
         start = self.place + rows.start - int(trajectory[0])
         seen = None
