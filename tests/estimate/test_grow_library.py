@@ -130,6 +130,17 @@ def test_growth_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(chosen.library.bind(data.names)) == 3 + MOST_ROUNDS
 
 
+def test_however_growth_ends_the_form_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = linear(0, 1, steps=2000)
+    assert WGSINDy("poly2").fit(data).fit_.form is None
+    for rounds in (6, 1):  # until nothing is preferred; or cut short, with a library not fitted yet
+        monkeypatch.setattr("wgsindy.estimate.fit.MOST_ROUNDS", rounds)
+        if rounds == 1:
+            monkeypatch.setattr(RANKED, always("odd", "sin(N*x)"))
+        for recipe in ("sharp", "sharp-euler"):
+            assert WGSINDy("auto", recipe).fit(data).fit_.form is not None
+
+
 def test_growth_goes_on_as_long_as_the_data_ask_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
     def alternatives(comparison: Comparison) -> list[RivalLibrary]:
         degree = int(comparison.fit.generator.basis.degrees.max())

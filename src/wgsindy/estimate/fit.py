@@ -196,10 +196,10 @@ def _fit_screened(
         terms = with_velocity_terms(terms, data.names)
     check_terms(data, len(terms.bind(data.names)))
     check_length(data)
-    grown = fit is not None
     if fit is None or fit.recipe != recipe:  # else growing the library has made it
         fit = fit_likelihood(data, terms, recipe, summary, name=name, engine=engine)
-        fit = _of_open_form(fit) if grown else fit
+    if _is_auto(candidates) and fit.form is None:
+        fit = _of_open_form(fit)
     check_error_bars(fit)
     return fit
 
@@ -245,11 +245,15 @@ def check_integer(name: str, value: Any, low: int, high: int) -> None:
         raise RecipeError(f"{name} must be a whole number from {low} to {high}, got {value!r}.")
 
 
+def _is_auto(candidates: Candidates) -> bool:
+    return isinstance(candidates, str) and candidates == AUTO
+
+
 def _chosen(
     candidates: Candidates, data: Dataset, engine: Engine, summary: DataSummary | None = None
 ) -> tuple[Library, str, Fit | None]:
     """Return the library, what to call it, and a fit of it if there is one already."""
-    if isinstance(candidates, str) and candidates == AUTO:
+    if _is_auto(candidates):
         check_length(data)
         return grow_library(data, summary, engine=engine)
     name = candidates if isinstance(candidates, str) else "formulas"
