@@ -155,6 +155,7 @@ class Comparison:
         points = self.fit.summary.probe
         theta, own = larger.values(points), self.basis.values(points)
         noise = tensor.fluctuation(self.fit.generator.diffusion(points))
+        weights = np.divide(1.0, noise, out=np.zeros_like(noise), where=noise > 0)
         place = [larger.terms.index(term) for term in self.basis.terms]
         try:
             work, equations = self._system(larger)
@@ -162,19 +163,16 @@ class Comparison:
             problems = [equations.component(drift, p) for p in range(len(drift))]
         except (LibraryError, DataError):  # further powers leave the range of numbers
             return doubt
-        costs = self._costs(larger)
-        for p, problem in enumerate(problems):
-            unit, there = model.units[p], noise[:, p] > 0
+        costs, every = self._costs(larger), np.ones(len(larger), dtype=bool)
+        for p, (problem, unit) in enumerate(zip(problems, model.units, strict=True)):
             centre, chosen = np.zeros(len(larger)), np.zeros(len(larger), dtype=bool)
             centre[place] = self.fit.generator.drift_coefficients[p] / unit
             chosen[place] = sure.drift[p] != 0
             left = OpenSupports.of(problem, search(problem, costs), FORM_SHARE)
-            wide = np.einsum("nk,kl,nl->n", theta, left.spread(centre) * unit**2, theta)
-            given = np.einsum("nk,kl,nl->n", own, sure.drift_spread[p], own)
-            total = [np.sum(one[there] / noise[there, p]) for one in (wide, given)]
-            if total[0] > total[1] > 0:
-                doubt.factors[p] = np.sqrt(total[0] / total[1])
-            every = np.ones(len(larger), dtype=bool)
+            wide = _total_variance(theta, left.spread(centre) * unit**2, weights[:, p])
+            given = _total_variance(own, sure.drift_spread[p], weights[:, p])
+            if wide > given > 0:
+                doubt.factors[p] = np.sqrt(wide / given)
             doubt.squares[p] = 2 * (problem.gain(every) - problem.gain(chosen))
             doubt.freedom[p] = np.count_nonzero(~chosen)
         return doubt
@@ -368,6 +366,11 @@ class _HalfFramed(Basis):
         count = len(self.monomials)
         change[:count, :count] = self.parts[0].from_physical
         return change
+
+
+def _total_variance(theta: FloatArray, covariance: FloatArray, weights: FloatArray) -> float:
+    """Sum the variance of a field over points ``theta (n, K)``, with ``weights (n,)``."""
+    return float(np.einsum("n,nk,kl,nl->", weights, theta, covariance, theta, optimize=True))
 
 
 def _polynomial(degree: int, names: Sequence[str]) -> list[str]:
