@@ -1,4 +1,4 @@
-"""Walls, leaning noise, other steps, empty corners, equal and long formulas."""
+"""Walls, leaning and uneven noise, other steps, empty corners, equal and long formulas."""
 
 from __future__ import annotations
 
@@ -104,6 +104,23 @@ def test_small_correlations_at_many_lags_are_clear_together() -> None:
         other = Measurements(seen.fit)
         other.__dict__["residuals"] = left
         assert len(list(probe_checks.delayed(other))) == expected
+
+
+# Noise of the sensor that depends on the state.
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_noise_of_a_share_of_the_reading_is_named_and_even_noise_is_not(share: float) -> None:
+    x, shocks = 2 + relaxation(8, 4), np.random.default_rng(9).standard_normal((4, 1001, 1))
+    even = 0.2 * shocks
+    seen = measured(fitted(x * (1 + share * shocks) if share else x + even))
+    assert seen.observation_noise.any()
+    found = list(sample_checks.uneven_noise(seen))
+    assert [one.limitation for one in found] == [Limitation.NOISE] * bool(share)
+    if share:
+        assert found[0].fields == ("a11",)
+        assert not found[0].handled
+        assert "where x is large" in found[0].sentence
 
 
 # Other steps.

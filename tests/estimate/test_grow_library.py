@@ -78,6 +78,23 @@ def test_square_roots_are_found_where_noise_has_them() -> None:
     assert "sqrt(x)" in chosen.library.bind(("x",)).terms
 
 
+def test_a_distance_has_a_reciprocal_in_its_drift() -> None:
+    """The distance from the middle of a relaxation in five coordinates: 2 / x - x, a = 1."""
+    rng, kept = np.random.default_rng(0), np.exp(-DT)
+    x = np.empty((8, 3001, 5))
+    x[:, 0] = rng.standard_normal((8, 5)) * np.sqrt(0.5)
+    for n in range(3000):
+        x[:, n + 1] = kept * x[:, n] + np.sqrt((1 - kept**2) / 2) * rng.standard_normal((8, 5))
+    far = Trajectories(list(np.linalg.norm(x, axis=2, keepdims=True)), DT)
+    fitted = WGSINDy().fit(far)
+    assert fitted.generator_.info["library"] == "poly2 + reciprocals"
+    found = {one.term: one for one in fitted.generator_.coefficients if one.target == "b1"}
+    assert set(found) == {"x", "x**(-1)"}
+    for term, truth in (("x", -1.0), ("x**(-1)", 2.0)):
+        assert found[term].low < truth < found[term].high
+        assert abs(found[term].value - truth) < 0.15 * abs(truth)
+
+
 def test_too_few_samples_have_a_sentence() -> None:
     data = linear(0, trajectories=1, steps=30)
     with pytest.raises(NotEnoughDataError, match="30 increments are too few to check any choice"):

@@ -242,6 +242,13 @@ def test_roots_are_proposed_for_coordinates_that_are_never_negative() -> None:
     assert "square roots" not in names_and_terms(linear(3), "poly1")
 
 
+def test_reciprocals_are_proposed_for_coordinates_that_are_positive() -> None:
+    both = [np.abs(path) + np.array([0.0, 0.1]) for path in linear(3)]
+    both[0][0, 0] = 0.0  # has a root, and no reciprocal
+    assert names_and_terms(Trajectories(both, DT), "poly1")["reciprocals"] == ["y**(-1)"]
+    assert "reciprocals" not in names_and_terms(linear(3), "poly1")
+
+
 @pytest.mark.parametrize("terms", [["1", "x", "x**99"], ["1", "x", "y", "x**40*y"]])
 def test_a_degree_with_too_many_terms_is_not_proposed(terms: list[str]) -> None:
     data = linear(1, 1 if "y" not in terms else 2)

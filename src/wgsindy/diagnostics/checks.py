@@ -38,6 +38,7 @@ from wgsindy.diagnostics.sample_checks import (
     other_steps,
     rounded,
     stalled,
+    uneven_noise,
     wall,
 )
 from wgsindy.model.linear_form import field_names
@@ -76,6 +77,7 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
         interpolated,
         rounded,
         observation_noise,
+        uneven_noise,
         other_steps,
         degenerate,
         near_singular,

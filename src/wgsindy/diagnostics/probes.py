@@ -22,6 +22,7 @@ BINS = 12  # of equal numbers of samples along each coordinate
 PARTS = 8  # of each trajectory, in time
 LAGS = (*range(1, 9), 10, 12, 14, 16, 20, 24, 28, 32)  # steps back; each delay of a few is there
 FEWEST = 20  # samples of a group that is judged
+FARTHEST = 2.5  # spreads from the middle, beyond which a state weighs no more
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Probes:
     lagged: FloatArray  # (L, d, d) sum of z_p now times z_q so many steps ago
     bursts: FloatArray  # (L, d) sum of z^2 - 1 now times the same so many steps ago
     lag_count: FloatArray  # (L,)
+    leaning: FloatArray  # (2, d, d) product of z_p and the one before it, times state q; its square
     missed: FloatArray  # (d,) squares of what a prediction is off by
     spread: FloatArray  # (d,) squares of states about their mean
 
@@ -72,6 +74,15 @@ class Probes:
         """All of these correlations of two coordinates together, ``(d, d)``."""
         squares = np.sum(self.correlations**2 * self.lag_count[:, None, None], axis=0)
         return beyond_chance(squares, np.full(squares.shape, float(len(LAGS))))
+
+    def neighbours_by_place(self) -> FloatArray:
+        """How the product of neighbours changes along each state, ``(d, d)``: state, component.
+
+        In standard errors. Noise of a sensor that is the same everywhere leaves them uncorrelated
+        everywhere.
+        """
+        product, square = self.leaning
+        return np.divide(product, np.sqrt(square), out=np.zeros_like(product), where=square > 0)
 
     def burstiness(self, kurtosis: FloatArray) -> FloatArray:
         """Correlation of squared residuals with those so many steps ago, ``(L, d)``.
@@ -156,6 +167,7 @@ class Prober:
             np.zeros((count, d, d)),
             np.zeros((count, d)),
             np.zeros(count),
+            np.zeros((2, d, d)),
             np.zeros(d),
             np.zeros(d),
         )
@@ -171,6 +183,7 @@ class Prober:
         self._add_bins(total, chunk.states, z, noisy)
         self._add_groups(total, chunk, found, z, noisy)
         self._add_lags(total, chunk.trajectory, z)
+        self._add_leaning(total, chunk, z)
 
     def _add_bins(self, total: Probes, states: FloatArray, z: FloatArray, noisy: BoolArray) -> None:
         for q in range(len(z)):
@@ -207,3 +220,10 @@ class Prober:
             total.lag_count[k] += same.sum()
             total.lagged[k] += z[:, lag:] @ (z[:, :-lag] * same).T
             total.bursts[k] += (square[:, lag:] * square[:, :-lag]) @ same
+
+    def _add_leaning(self, total: Probes, chunk: Chunk, z: FloatArray) -> None:
+        where = (chunk.states[1:] - self.centre) / self.scale
+        where = np.clip(where, -FARTHEST, FARTHEST) * (np.diff(chunk.trajectory) == 0)[:, None]
+        products = z[:, 1:] * z[:, :-1]
+        total.leaning[0] += (products @ where).T
+        total.leaning[1] += (products**2 @ where**2).T

@@ -9,7 +9,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.diagnostics.probe_checks import STANDARD_ERRORS
+from wgsindy.diagnostics.probe_checks import LAGGED, STANDARD_ERRORS
 
 SPOILT = 0.05  # share of samples that may be left out without a word in the verdict
 REPEATED = 1e-3  # share of samples
@@ -97,6 +97,28 @@ def observation_noise(seen: Measurements) -> Iterator[Finding]:
             f"{worst:.2f}): {cause}.",
             f"{advice[0].upper()}{advice[1:]}, and compare both fits.",
             handled=corrected,
+        )
+
+
+def uneven_noise(seen: Measurements) -> Iterator[Finding]:
+    """Noise of the sensor that is larger at some states than at others."""
+    probes = seen.residuals.probes
+    errors = probes.neighbours_by_place()
+    size = np.abs(errors) / np.sqrt(max(probes.lag_count[0], 1.0))
+    clear = (np.abs(errors) > STANDARD_ERRORS) & (size > LAGGED) & ~seen.noiseless
+    if clear.any():
+        q, p = np.unravel_index(np.argmax(np.where(clear, np.abs(errors), 0.0)), errors.shape)
+        name, other = seen.data.names[p], seen.data.names[q]
+        yield Finding(
+            Limitation.NOISE,
+            seen.variances(np.asarray(clear.any(axis=0))),
+            f"the observation noise of {name} is not the same everywhere: neighbouring steps are "
+            f"anticorrelated more where {other} is {'large' if errors[q, p] < 0 else 'small'} "
+            f"({abs(errors[q, p]):.1f} standard errors). Noise that depends on the state is taken "
+            "for a tensor that does.",
+            "If the noise is a share of the reading, fit the logarithm, of which it is the same "
+            f"everywhere (--log {name}); else keep every few samples only (--every 5), and compare "
+            "both fits.",
         )
 
 

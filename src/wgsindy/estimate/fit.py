@@ -351,7 +351,8 @@ def grow_library(
     """Grow a library until no larger one is preferred.
 
     Each round fits by the sharp recipe and asks whether some field is better off by more than
-    chance with one degree more, with sines and cosines, or with square roots.
+    chance with one degree more, with sines and cosines, or, of positive states, with square roots
+    or reciprocals.
 
     Examples
     --------

@@ -195,14 +195,17 @@ class Comparison:
         """Name further terms that are worth a try."""
         names, degree = self.basis.names, int(self.basis.degrees.max(initial=0))
         # Of a coordinate that is measured from amid its values there is no root.
-        lows = zip(names, self.fit.summary.low, self.basis.origin, strict=True)
+        lows = list(zip(names, self.fit.summary.low, self.basis.origin, strict=True))
         positive = [name for name, low, origin in lows if low >= 0 and not origin]
         roots = [f"sqrt({name})" for name in positive]
         roots += [f"sqrt({a}*{b})" for k, a in enumerate(positive) for b in positive[k + 1 :]]
+        # The drift of a distance, or of the root of a population, has one.
+        reciprocals = [f"{name}**(-1)" for name, low, origin in lows if low > 0 and not origin]
         proposals = {
             f"{DEGREE} {degree + 1}": _polynomial(degree + 1, names),
             "sines and cosines": [f"{f}({name})" for name in names for f in ("sin", "cos")],
             "square roots": roots,
+            "reciprocals": reciprocals,
         }
         for title, terms in proposals.items():
             new = [term for term in terms if term not in self.basis.terms]
@@ -353,8 +356,9 @@ class _HalfFramed(Basis):
     def gradients(self, x: FloatArray) -> FloatArray:
         return np.concatenate([part.gradients(x) for part in self.parts], axis=1)
 
-    def hessians(self, x: FloatArray) -> FloatArray:
-        return np.concatenate([part.hessians(x) for part in self.parts], axis=1)
+    def derivatives(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        first, second = zip(*(part.derivatives(x) for part in self.parts), strict=True)
+        return np.concatenate(first, axis=1), np.concatenate(second, axis=1)
 
     @cached_property
     def to_physical(self) -> FloatArray:

@@ -194,13 +194,23 @@ class Basis:
 
     def hessians(self, x: FloatArray) -> FloatArray:
         """Second derivatives with respect to ``x`` at states ``(n, d)``; ``(n, K, d, d)``."""
+        return self.derivatives(x)[1]
+
+    def derivatives(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """First and second derivatives, as :meth:`gradients` and :meth:`hessians` have them."""
         z = self.frame.standardise(x)
-        d = len(self.names)
-        out = np.empty((len(z), len(self), d, d))
-        out[:, : len(self.monomials)] = self.monomials.hessians(z)
-        for k, expression in enumerate(self.others, start=len(self.monomials)):
-            out[:, k] = expression.jet(z).hessian
-        return out / np.outer(self.frame.scale, self.frame.scale)
+        n, d = z.shape
+        first, second = np.empty((n, len(self), d)), np.empty((n, len(self), d, d))
+        count = len(self.monomials)
+        first[:, :count], second[:, :count] = (
+            self.monomials.gradients(z),
+            self.monomials.hessians(z),
+        )
+        for k, expression in enumerate(self.others, start=count):
+            jet = expression.jet(z)
+            first[:, k], second[:, k] = jet.gradient, jet.hessian
+        scale = self.frame.scale
+        return first / scale, second / np.outer(scale, scale)
 
     @cached_property
     def degrees(self) -> FloatArray:

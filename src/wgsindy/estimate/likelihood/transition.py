@@ -424,8 +424,9 @@ class _Curve(NamedTuple):
         where = np.where(np.isnan(where), low, where)  # a path that ran away, as its mean tells
         margin = np.minimum((edge * units[:, None]).T, (high - low) / 2)
         inner = np.clip(where, low + margin, high - margin)
+        first, second = terms.derivatives(inner)
         return cls(
             terms.values(np.clip(where, low, high)).T,
-            terms.gradients(inner).transpose(1, 2, 0) * units[:, None],
-            terms.hessians(inner).transpose(1, 2, 3, 0) * np.outer(units, units)[..., None],
+            first.transpose(1, 2, 0) * units[:, None],
+            second.transpose(1, 2, 3, 0) * np.outer(units, units)[..., None],
         )

@@ -1,7 +1,8 @@
 """Drifts and noises that no library holds.
 
 Nulls are far from every formula of a library. Hard ones are so close to one that these data cannot
-tell: they may be called identified, but bands must hold them.
+tell, or have one that only enough data find: they may be called identified, but bands must hold
+them.
 """
 
 from __future__ import annotations
@@ -71,13 +72,6 @@ _OUTSIDE: tuple[Kind, ...] = (
     Kind("sign", "drift -sign(x)", _with(lambda x, t: -np.sign(x)), "a jump in the drift", ALONE),
     Kind("bump", "drift with Gaussian bumps", _with(_bump), "bumps are no polynomial"),
     Kind(
-        "inverse",
-        "drift 2 / x - x",
-        _with(lambda x, t: 2 / x - x, start=1.5),
-        "a pole at zero",
-        ALONE,
-    ),
-    Kind(
         "ripples",
         "drift -x + 2 sin(7 x)",
         _with(lambda x, t: -x + 2 * np.sin(7 * x)),
@@ -99,6 +93,7 @@ def _truth(key: str) -> Generator | None:
 
 
 _CLOSE = (
+    _hard("inverse", "drift 2 / x - x", "a pole at zero", 1.0, 1.5, 0.05),
     _hard("exponential", "drift exp(-x) - 1", "close to a parabola", 0.8, 0.0, 0.05),
     _hard("hill", "Hill function", "switches, with decay", 0.35, 1.0, 0.05),
     _hard("saturation", "Michaelis-Menten decay", "saturates", 0.2, 0.5, 0.05),
