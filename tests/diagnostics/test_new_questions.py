@@ -123,6 +123,26 @@ def test_noise_of_a_share_of_the_reading_is_named_and_even_noise_is_not(share: f
         assert "where x is large" in found[0].sentence
 
 
+# A drift that is strong and weak by turns.
+
+
+@pytest.mark.parametrize("wandering", [True, False])
+def test_a_rate_that_wanders_is_named_and_one_that_does_not_is_not(wandering: bool) -> None:
+    rng, h = np.random.default_rng(10), DT / 10
+    x, log_rate = np.zeros(16), np.zeros(16)
+    paths = np.empty((16, 1601, 1))
+    for n in range(1601):
+        paths[:, n, 0] = x
+        for shocks in rng.standard_normal((10, 2, 16)) * np.sqrt(h):
+            x = x - np.exp(log_rate) * x * h + shocks[0]
+            log_rate += wandering * (-0.2 * log_rate * h + 0.45 * shocks[1])
+    found = list(probe_checks.spells(measured(fitted(paths))))
+    assert [one.limitation for one in found] == [Limitation.CHANGING] * wandering
+    if wandering:
+        assert found[0].fields == ("b1",)
+        assert "strong and weak by turns" in found[0].sentence
+
+
 # Other steps.
 
 

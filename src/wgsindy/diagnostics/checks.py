@@ -28,6 +28,7 @@ from wgsindy.diagnostics.probe_checks import (
     misfit,
     open_form,
     rhythmic,
+    spells,
     uneven_clock,
 )
 from wgsindy.diagnostics.residuals import BLOCKS
@@ -48,7 +49,7 @@ SMOOTHED = 0.15  # correlation of neighbours: that of a mean of two samples is 1
 MEMORY = 0.1  # excess variance of sums over many steps
 ELSEWHERE = 1.75  # standard deviations between the mean states of two halves
 TYPICAL = 0.5  # share of samples that makes a property one of the data
-TAILS = 0.25  # excess kurtosis beyond what a simulation of the fitted process has
+TAILS = 0.15  # excess kurtosis beyond what a simulation of the fitted process has
 LEANING = 0.15  # skewness beyond that
 WRONG_VARIANCE = 0.2  # of residuals, relative
 EXPLODED = 0.5  # sum of squared residuals over the sum of what the tensor says
@@ -102,6 +103,7 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
         bursts,
         rhythmic,
         changing,
+        spells,
         disagreement,
         low_signal,
     )

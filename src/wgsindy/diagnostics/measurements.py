@@ -33,7 +33,7 @@ from wgsindy.passes.summary import DataSummary
 
 WORST_COVERED = 0.05  # share of the samples
 MOST_POINTS = 2000  # of the data at which fields are compared
-SIMULATED, SUBSTEPS = 4, 20  # steps from each of these points, and their own steps
+SIMULATED, SUBSTEPS = 16, 20  # steps from each of these points, and their own steps
 SHORTEST = 0.03  # |J| dt: below, nobody can tell a chain from a process
 
 

@@ -21,7 +21,9 @@ from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
 
 # Steps on which the kind of step and its length are judged, in segments of so many.
 CHAIN_STEPS, MOST_STEPS, SEGMENT = 5_000, 25_000, 250
-THINNED = (2, 4, 8)  # every so many samples
+# Every so many samples. At steps much longer than noise is averaged over, noise and tensor cannot
+# be told apart, and error bars are no longer those of normal numbers.
+THINNED = (2, 4)
 FEWEST_LEFT = 500  # increments
 CHANGED = 3.5  # standard errors; chance reaches it once in 2,000 times a coefficient
 LARGE_CHANGE = 0.1  # share of a coefficient

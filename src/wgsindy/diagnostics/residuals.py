@@ -246,7 +246,7 @@ class ResidualPass(SumPass[Residuals]):
             jacobian = generator.drift_jacobian(chunk.states)
         asked = ~noisy if found.seen is None else ~noisy & found.seen.T
         total.low_noise += np.count_nonzero(asked, axis=1)
-        self._add_places(total, chunk, generator.diffusion(chunk.states), jacobian)
+        self._add_places(total, chunk, generator.diffusion(chunk.states), found.drift, jacobian)
         self._add_slopes(total, found, chunk.dt, spans)
         return total
 
@@ -275,15 +275,24 @@ class ResidualPass(SumPass[Residuals]):
                 total.block_squares[b] += (sums**2).sum(axis=1) / length
 
     def _add_places(
-        self, total: Residuals, seen: Chunk, field: FloatArray, jacobian: FloatArray
+        self,
+        total: Residuals,
+        seen: Chunk,
+        field: FloatArray,
+        drift: FloatArray,
+        jacobian: FloatArray,
     ) -> None:
         edges = np.stack([self.summary.low, self.summary.high])
         total.at_edge += np.count_nonzero(seen.states == edges[:, None], axis=1)
         own = np.einsum("npp->np", field)
         # Half a step of each state itself: where noise vanishes, so does the step. Long steps are
-        # not asked for more than the ends of the distribution.
-        step = 0.5 * np.sqrt(np.maximum(own, 0.0) * seen.dt[:, None])
+        # not asked for more than the ends of the distribution, nor steep drifts for more than half
+        # the distance a / 2 b over which they make it fade: visits within all of it are chance.
+        noise = np.maximum(own, 0.0)
+        step = 0.5 * np.sqrt(noise * seen.dt[:, None])
         step = np.minimum(step, NEAR_END * self.summary.region.scale)
+        pull = 4 * np.abs(drift)
+        np.divide(noise, pull, out=step, where=pull * step > noise)
         near = (np.abs(seen.states - edges[:, None]) < step) & (own > LOW_NOISE * self.level)
         arriving = near[:, 1:] & ~near[:, :-1] & Spans.of(seen.trajectory).joined[:, None]
         total.visits += np.count_nonzero(arriving, axis=1)

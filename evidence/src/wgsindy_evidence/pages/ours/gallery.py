@@ -29,6 +29,7 @@ GENUINE_HEADINGS = (
 )
 FAILING_HEADINGS = ("Failing", "role", "size", "fits", "wrong", "said first")
 NOTHING = "nothing"
+NULLS = ("null", "later")  # roles that must not be identified
 
 
 class Row(NamedTuple):
@@ -51,7 +52,7 @@ def is_wrong(kind: Kind, result: Result) -> bool:
         return not identified
     if result["verdict"] == CRASHED:
         return True
-    return identified and (kind.role == "null" or not holds_truth(result))
+    return identified and (kind.role in NULLS or not holds_truth(result))
 
 
 def holds_truth(result: Result) -> bool:
@@ -78,11 +79,13 @@ def build(lines: Sequence[Line]) -> Content:
     """A table of nulls, one of genuine processes, one of what fails, and the sums."""
     rows = rows_of(lines)
     nulls = [row for row in rows if row.kind.role == "null"]
-    genuine = [row for row in rows if row.kind.role != "null"]
+    later = [row for row in rows if row.kind.role == "later"]
+    genuine = [row for row in rows if row.kind.role not in NULLS]
     failing = [row for row in rows if row.wrong]
     return Content(
         {
             "gallery-nulls": _grid("Nulls", NULL_HEADINGS, _null_cells(nulls), 3),
+            "gallery-later": _grid("Thought of later", NULL_HEADINGS, _null_cells(later), 3),
             "gallery-genuine": _grid("Diffusions", GENUINE_HEADINGS, _genuine_cells(genuine), 3),
             "gallery-failing": _grid("What fails", FAILING_HEADINGS, _failing_cells(failing), 3),
         },
@@ -92,20 +95,22 @@ def build(lines: Sequence[Line]) -> Content:
 
 def headline(rows: Sequence[Row]) -> str:
     """What it all adds up to."""
-    nulls, hard, controls = (
+    nulls, later, hard, controls = (
         [(row.kind, result) for row in rows if row.kind.role == role for result in row.results]
-        for role in ("null", "hard", "control")
+        for role in (*NULLS, "hard", "control")
     )
     false = [result for _, result in nulls if result["verdict"] == IDENTIFIED]
     right = sum(map(holds_truth, false))
     named = sum(result["verdict"] == IDENTIFIED for _, result in controls)
-    crashed = sum(result["verdict"] == CRASHED for _, result in (*nulls, *hard, *controls))
+    every = (*nulls, *later, *hard, *controls)
+    crashed = sum(result["verdict"] == CRASHED for _, result in every)
     missed = sum(
         result["verdict"] == IDENTIFIED and is_wrong(kind, result) for kind, result in hard
     )
     return (
         f"Falsely identified: {_share(len(false), len(nulls))}; in {right} of these the bands hold "
-        f"the process behind the data all the same. Controls identified: "
+        f"the process behind the data all the same. Of kinds thought of after the checks: "
+        f"{_share(sum(is_wrong(*one) for one in later), len(later))}. Controls identified: "
         f"{_share(named, len(controls))}. Hard ones with false bands: {missed} of {len(hard)}. "
         f"Crashed: {crashed}."
     )

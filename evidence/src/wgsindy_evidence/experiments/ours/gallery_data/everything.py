@@ -5,6 +5,7 @@ from __future__ import annotations
 from wgsindy_evidence.experiments.ours.gallery_data import (
     changing,
     controls,
+    later,
     maps,
     memory,
     noises,
@@ -22,7 +23,9 @@ NULLS: tuple[Kind, ...] = (
     *outside.KINDS,
 )
 HARD: tuple[Kind, ...] = (*controls.HARD, *outside.HARD)
-KINDS: dict[str, Kind] = {kind.key: kind for kind in (*NULLS, *HARD, *controls.CONTROLS)}
+KINDS: dict[str, Kind] = {
+    kind.key: kind for kind in (*NULLS, *later.KINDS, *HARD, *controls.CONTROLS)
+}
 
 
 def keys_of(role: Role) -> tuple[str, ...]:
