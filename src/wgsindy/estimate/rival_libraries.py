@@ -38,6 +38,9 @@ from wgsindy.terms.monomials import Monomials
 # Log-evidence by which the data must prefer another library. Given that the fitted one is
 # right, chance prefers a rival by so much once in exp(4) = 55 times.
 PREFERRED = 4.0
+# Share of the evidence for a degree more by which terms of another kind must be better still:
+# where a fit is far off, so are its weights and the paths along which libraries are averaged.
+FAR_OFF = 0.05
 DEGREE = "every term up to degree"
 # Degrees beyond that of a library that was grown, which its bands leave open, and the share of the
 # cost of a term that these have there. Nobody said that the truth is such a polynomial. Chosen on
@@ -66,6 +69,12 @@ class RivalLibrary(NamedTuple):
     def is_preferred(self) -> bool:
         """Whether the evidence for it is more than chance."""
         return self.log_evidence > PREFERRED
+
+    @property
+    def standing(self) -> float:
+        """Log-evidence by which it is ranked: a degree more is to be preferred among equals."""
+        ahead = PREFERRED + FAR_OFF * self.log_evidence
+        return self.log_evidence + ahead * self.polynomial
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
@@ -126,7 +135,7 @@ class Comparison:
         found = [rival for rival in self.rivals() if rival is not None]
         return sorted(
             found,
-            key=lambda one: (not one.is_preferred, -one.log_evidence - PREFERRED * one.polynomial),
+            key=lambda one: (not one.is_preferred, -one.standing),
         )
 
     def rivals(self) -> Iterator[RivalLibrary | None]:
