@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 
+from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.diagnostics import refits
+from wgsindy.diagnostics import checks, measurements, refits
+from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.estimate.fit import fit_dataset
+from wgsindy.estimate.predictions import Predictor
+from wgsindy.estimate.result import Fit
+from wgsindy.model.generator import Generator
+from wgsindy.passes.summary import data_summary
 
 
 def noisy_walk() -> Trajectories:
@@ -18,6 +27,69 @@ def noisy_walk() -> Trajectories:
     for n in range(1500):
         x[:, n + 1] = 0.95 * x[:, n] + rng.normal(0, 0.3, (4, 1))
     return Trajectories(list(x + rng.normal(0, 0.2, x.shape)), 0.05)
+
+
+def pulled(
+    pull: Callable[[FloatArray], FloatArray], dt: float, steps: int, dimension: int = 1
+) -> Trajectories:
+    """Paths of dX = pull(X) dt + dW, ten steps of a simulation between two samples."""
+    rng = np.random.default_rng(1)
+    x = np.zeros((8, steps + 1, dimension))
+    for n in range(steps):
+        state = x[:, n]
+        for _ in range(10):
+            kick = np.sqrt(dt / 10) * rng.normal(size=state.shape)
+            state = state + pull(state) * dt / 10 + kick
+        x[:, n + 1] = state
+    return Trajectories(list(x), dt)
+
+
+@pytest.mark.parametrize("dt", [0.02, 0.3])
+def test_how_far_euler_steps_are_from_those_of_a_linear_process(dt: float) -> None:
+    # dX = -X dt + dW: means x (1 - dt) and x exp(-dt), variances dt and (1 - exp(-2 dt)) / 2.
+    generator = Generator.from_sympy(("x",), (-sympy.Symbol("x", real=True),), ((1,),))
+    x = np.linspace(-1.5, 2.0, 9)[:, None]
+    data = Trajectories([np.sin(np.arange(50.0))[:, None]], dt)
+    dynamics = Predictor.of(generator, data_summary(data, standardise=True)).dynamics
+    process = replace(dynamics, is_chain=False)
+    variance = -np.expm1(-2 * dt) / 2
+    gap, ratio = x[:, 0] * (1 - dt - np.exp(-dt)), dt / variance
+    expected = np.mean(gap**2 / variance + ratio - 1 - np.log(ratio)) / 2 * refits.CHAIN_STEPS
+    assert refits.nats_apart(process, x, dt) == pytest.approx(expected, rel=0.05)
+
+
+def test_no_chain_is_fitted_where_steps_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Fit] = []
+
+    def evidence(fit: Fit) -> float:
+        asked.append(fit)
+        return 0.0
+
+    monkeypatch.setattr(measurements, "chain_evidence", evidence)
+    for dt in (0.01, 0.05):
+        seen = Measurements(fit_dataset(pulled(lambda x: -4 * x, dt, 600), "poly3"))
+        assert seen.chain_evidence == 0.0
+        assert bool(asked) == (dt == 0.05)
+    # Negative control: not because the drift is slow.
+    assert measurements.SHORTEST < 4 * 0.01
+
+
+def test_a_drift_that_is_missed_is_not_asked_for_velocities(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Fit] = []
+    monkeypatch.setattr(measurements, "second_order_evidence", asked.append)
+    # A line through a parabola of a slow state: what it misses lasts, and looks like a memory.
+    missed = pulled(
+        lambda x: np.stack([-x[:, 0] + 4 * x[:, 1] ** 2, -x[:, 1] / 2], axis=1), 0.01, 2000, 2
+    )
+    assert list(checks.hidden(Measurements(fit_dataset(missed, "poly1"))))
+    assert not asked
+    # A position: its steps are nearly those of one before.
+    smooth = pulled(lambda x: -x, 0.05, 1000)
+    fit = fit_dataset(Trajectories([0.05 * path.cumsum(axis=0) for path in smooth], 0.05), "poly1")
+    assert list(checks.hidden(Measurements(fit)))
+    assert asked
 
 
 def test_a_refit_that_cannot_be_solved_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:

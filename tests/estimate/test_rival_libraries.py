@@ -13,8 +13,8 @@ from processes import DT, linear
 from scipy.stats import chi2
 
 from wgsindy import Trajectories, WGSINDy, zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.estimate.likelihood.evidence import Posterior, Problem, search
+from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.estimate.likelihood.evidence import Problem, best_support
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass
 from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.term_selection import SURE
@@ -197,13 +197,11 @@ def test_a_search_that_ends_too_early_prefers_nothing(monkeypatch: pytest.Monkey
     # Beyond 16 terms it climbs, and may end below what the smaller library reaches.
     found = fitted(linear(1))
 
-    def poor(problem: Problem, costs: FloatArray) -> Posterior:
-        best = search(problem, costs)
-        if len(problem) == len(found.basis):
-            return best
-        return replace(best, supports=np.ones_like(best.supports), gain=0.0)
+    def poor(problem: Problem, costs: FloatArray) -> tuple[BoolArray, float]:
+        best, gain = best_support(problem, costs)
+        return (best, gain) if len(problem) == len(found.basis) else (np.ones_like(best), 0.0)
 
-    monkeypatch.setattr("wgsindy.estimate.rival_libraries.search", poor)
+    monkeypatch.setattr("wgsindy.estimate.rival_libraries.best_support", poor)
     assert [(one.log_evidence, one.chosen) for one in rival_libraries(found.fit)] == [(0.0, {})] * 2
 
 

@@ -31,6 +31,7 @@ from wgsindy.diagnostics.probe_checks import (
     spells,
     uneven_clock,
 )
+from wgsindy.diagnostics.refits import CHAIN_EVIDENCE
 from wgsindy.diagnostics.residuals import BLOCKS
 from wgsindy.diagnostics.sample_checks import (
     boundary,
@@ -44,7 +45,6 @@ from wgsindy.diagnostics.sample_checks import (
 )
 from wgsindy.model.linear_form import field_names
 
-CHAIN_EVIDENCE = 10.0  # log-evidence for an unlikely thing: measured data are no Euler steps
 SMOOTHED = 0.15  # correlation of neighbours: that of a mean of two samples is 1/4 or more
 MEMORY = 0.1  # excess variance of sums over many steps
 ELSEWHERE = 1.75  # standard deviations between the mean states of two halves

@@ -13,8 +13,10 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics.extrapolation import KnownDrift, known_drift
 from wgsindy.diagnostics.probes import Prober
 from wgsindy.diagnostics.refits import (
+    APART,
     StepChange,
     chain_evidence,
+    nats_apart,
     second_order_evidence,
     step_change,
 )
@@ -33,7 +35,11 @@ from wgsindy.passes.summary import DataSummary
 
 WORST_COVERED = 0.05  # share of the samples
 MOST_POINTS = 2000  # of the data at which fields are compared
+FEWER = 4  # one in so many of these, for a mean that need not be known well
 SIMULATED, SUBSTEPS = 16, 20  # steps from each of these points, and their own steps
+# Correlation of neighbouring residuals, and its change within three steps: what a velocity leaves.
+# With less, so many steps as are asked prefer no order by more than ten nats.
+LASTING, FADING = 0.5, 0.05
 SHORTEST = 0.03  # |J| dt: below, nobody can tell a chain from a process
 
 
@@ -250,12 +256,22 @@ class Measurements:
             slopes = self.generator.drift_jacobian(self.points)
         if not np.nanmean(np.abs(slopes).max(axis=(1, 2))) * self.data.mean_dt > SHORTEST:
             return 0.0
+        if nats_apart(self._predictor.dynamics, self.points[::FEWER], self.data.mean_dt) < APART:
+            return 0.0
         return chain_evidence(self.fit)
 
     @cached_property
     def orders(self) -> OrderEvidence | None:
-        """First against second order, where the data may be positions; else nothing."""
-        return second_order_evidence(self.fit)
+        """First against second order, where the data may be positions; else nothing.
+
+        A velocity fades from step to step, or lasts as a whole. A drift that is missed makes up a
+        share of the residuals, which is the same a few steps later.
+        """
+        lags = np.einsum("lpp->lp", self.residuals.probes.correlations[:3])
+        shows = np.abs(np.diff(lags, axis=0)).max() > FADING or lags[0].max() > LASTING
+        if shows or self.observation_noise.any() or self.fit.orders is not None:
+            return second_order_evidence(self.fit)
+        return None
 
     @cached_property
     def step_change(self) -> StepChange | None:

@@ -12,6 +12,7 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.errors import WgsindyError
 from wgsindy.estimate.fit import fit_likelihood, pilot_orders
 from wgsindy.estimate.held_out import log_likelihood
+from wgsindy.estimate.likelihood.transition import Dynamics
 from wgsindy.estimate.orders import OrderEvidence, can_be_positions
 from wgsindy.estimate.result import Fit
 from wgsindy.model.linear_form import field_names
@@ -21,6 +22,11 @@ from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
 
 # Steps on which the kind of step and its length are judged, in segments of so many.
 CHAIN_STEPS, MOST_STEPS, SEGMENT = 5_000, 25_000, 250
+CHAIN_EVIDENCE = 10.0  # log-evidence for an unlikely thing: measured data are no Euler steps
+# Nats by which both kinds of step must differ: of fewer, chance makes no evidence of that size. It
+# is as much as they differ by on average, and varies by the root of twice that.
+APART = 4.0
+SMALLEST = 1e-9  # variance along any direction, as a share of the largest
 # Every so many samples. At steps much longer than noise is averaged over, noise and tensor cannot
 # be told apart, and error bars are no longer those of normal numbers.
 THINNED = (2, 4)
@@ -64,7 +70,7 @@ def chain_evidence(fit: Fit) -> float:
     """Log-evidence by which the samples are Euler steps of a simulation rather than a process.
 
     Zero where nobody can tell. A linear process is a chain with other coefficients. Without noise
-    there is no likelihood to compare.
+    there is no likelihood to compare. Evidence that is not enough may be less than is said.
     """
     if fit.likelihood is None or fit.likelihood.noiseless.all() or fit.data.partly_seen:
         return 0.0
@@ -73,11 +79,29 @@ def chain_evidence(fit: Fit) -> float:
     try:
         process = _Worth.of(fit, data)
         chain = _refitted(fit, data, SHARP_EULER)
-        if chain.worth > process.worth:  # by its steps, or by its terms?
+        if chain.worth > process.worth + CHAIN_EVIDENCE:  # by its steps, or by its terms?
             process = max(process, _refitted(fit, data, SHARP, chain.terms), key=lambda one: one[0])
     except WgsindyError:
         return 0.0
     return chain.worth - process.worth
+
+
+def nats_apart(dynamics: Dynamics, points: FloatArray, dt: float) -> float:
+    """Divergence of Euler steps from those of the process, both by the same fields, of all steps.
+
+    At some ``points (n, d)``. It takes no fit: steps so short that both are one need none.
+    """
+    time = np.full(len(points), dt)
+    process, chain = (replace(dynamics, is_chain=kind).step(points, time) for kind in (False, True))
+    if not (np.isfinite(process.covariance).all() and np.isfinite(chain.covariance).all()):
+        return np.inf
+    values, vectors = np.linalg.eigh(process.covariance.transpose(2, 0, 1))
+    with np.errstate(all="ignore"):  # without any noise, they differ by more than any number
+        white = vectors / np.sqrt(np.maximum(values, SMALLEST * values[:, -1:]))[:, None, :]
+        spread = white.swapaxes(1, 2) @ chain.covariance.transpose(2, 0, 1) @ white
+        gap = np.einsum("npk,pn->nk", white, chain.mean - process.mean)
+        apart = np.sum(gap**2, axis=1) + np.einsum("npp->n", spread) - gap.shape[1]
+        return float(np.mean(apart - np.linalg.slogdet(spread)[1]) / 2 * CHAIN_STEPS)
 
 
 def second_order_evidence(fit: Fit) -> OrderEvidence | None:

@@ -19,7 +19,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import DataError, LibraryError
 from wgsindy.estimate.filtering.noisy_samples import filtered
 from wgsindy.estimate.likelihood.error_bars import OpenSupports
-from wgsindy.estimate.likelihood.evidence import Problem, search
+from wgsindy.estimate.likelihood.evidence import Problem, best_support, search
 from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, NormalPass
 from wgsindy.estimate.likelihood.reweighting import Runner, chunk_size
 from wgsindy.estimate.likelihood.stages import LikelihoodEstimate
@@ -230,20 +230,20 @@ class Comparison:
         own, closed = np.isin(larger.terms, self.basis.terms), larger.is_closed
         log_evidence, chosen, worths = 0.0, {}, {}
         for name, problem in self._problems(equations, model):
-            free = search(problem, costs)
-            if not (free.best & ~own).any():
+            best, gain = best_support(problem, costs)
+            if not (best & ~own).any():
                 continue
             # Not by a cost of the others: with enough data any cost is worth paying.
             smaller = Problem(problem.root[:, own], problem.target, problem.norm[own])
-            bound = search(smaller, costs[own])
-            saved = float(bound.best @ costs[own] - free.best @ costs)
-            worth = free.gain - bound.gain + saved
+            bound, smaller_gain = best_support(smaller, costs[own])
+            saved = float(bound @ costs[own] - best @ costs)
+            worth = gain - smaller_gain + saved
             if worth > 0:
                 # One root in the place of two terms is shorter. That alone is no reason to call
                 # the two terms wrong, so the first term that is saved does not count.
                 shorter = 0.0 if closed else float(np.clip(saved, 0.0, costs.min()))
                 log_evidence = max(log_evidence, worth - shorter)
-                chosen[name] = tuple(np.array(larger.formulas)[free.best].tolist())
+                chosen[name] = tuple(np.array(larger.formulas)[best].tolist())
                 worths[name] = worth
         return log_evidence, chosen, worths
 

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.frame import Frame
 from wgsindy.estimate.likelihood import evidence
-from wgsindy.estimate.likelihood.evidence import Problem, all_gains, all_supports, search
+from wgsindy.estimate.likelihood.evidence import (
+    Problem,
+    all_gains,
+    all_supports,
+    best_support,
+    search,
+)
 from wgsindy.terms.basis import Basis
 from wgsindy.terms.monomials import Monomials
 
@@ -199,6 +205,45 @@ def test_the_best_support_is_the_best_of_all(size: int) -> None:
         np.testing.assert_array_equal(found.best, supports[np.argmax(scores)])
         expected = gain_by_least_squares(problem.root, problem.target, found.best)
         assert found.gain == pytest.approx(expected, rel=ROUNDING)
+
+
+@pytest.mark.parametrize("size", [1, 6, 12, 16])
+@pytest.mark.parametrize("strong", [(), (0,), (0, 3, 5)])
+def test_the_best_support_alone_is_the_first_of_a_search(
+    size: int, strong: tuple[int, ...]
+) -> None:
+    for seed in range(8):
+        problem = random_problem(size, seed, strong=tuple(k for k in strong if k < size))
+        # From costs at which chance brings terms in, to those at which it does not.
+        costs = np.random.default_rng(seed).uniform(0.3, 1.0, size) * (1 + seed)
+        best, gain = best_support(problem, costs)
+        expected = search(problem, costs)
+        np.testing.assert_array_equal(best, expected.best)
+        assert gain == pytest.approx(expected.gain, rel=ROUNDING, abs=ROUNDING)
+
+
+def test_for_the_best_support_alone_few_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def counted(*given: Any) -> FloatArray:
+        gains = all_gains(*given)
+        tried.append(len(gains))
+        return gains
+
+    monkeypatch.setattr(evidence, "all_gains", counted)
+    problem, costs = random_problem(15, seed=0, strong=(2, 7)), np.full(15, 5.0)
+    search(problem, costs)
+    best_support(problem, costs)
+    assert tried[0] == 2**13
+    assert tried[1] < 2**8
+
+
+@pytest.mark.parametrize("most", [0, 1, 3, 6])
+def test_gains_of_small_supports_are_those_among_all(most: int) -> None:
+    problem = random_problem(6, seed=2, strong=(1,))
+    few = all_supports(6).sum(axis=1) <= most
+    found = all_gains(problem.root, problem.target, most)
+    np.testing.assert_allclose(found, all_gains(problem.root, problem.target)[few], rtol=ROUNDING)
 
 
 @pytest.mark.parametrize("size", [1, 4, 7])

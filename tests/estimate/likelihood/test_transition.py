@@ -399,6 +399,18 @@ def test_polynomials_are_not_cut_off_at_the_edge_of_the_data() -> None:
 # Substeps
 
 
+@pytest.mark.parametrize("dt", [0.01, 0.2])
+def test_terms_that_no_field_has_are_followed_as_those_that_hardly_act(dt: float) -> None:
+    x, steps = points(2, 20), np.full(20, dt)
+    none = asked(model_of(WELLS, WELLS_TENSOR, terms=LIBRARIES["others"]), x, dt)
+    hardly = replace(none, drift=none.drift + np.where(none.drift == 0, 1e-9, 0.0))
+    found, expected = none.dynamics.step(x, steps), hardly.dynamics.step(x, steps)
+    assert not none.dynamics._others_act
+    assert hardly.dynamics._others_act
+    np.testing.assert_allclose(found.theta, expected.theta, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-6, atol=1e-7)
+
+
 def test_long_steps_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     model, x, dt = model_of(WELLS, WELLS_TENSOR, terms="poly3"), points(2), 0.4
     found = stepped(model, x, dt)

@@ -26,6 +26,7 @@ MANY_TERMS = 60
 NEGLIGIBLE = 15.0  # nats below the best at which a support has no weight left
 WEIGHTLESS = 30.0  # and below which nobody could tell that it was left out: e^-30 is rounding
 SMALLEST_EIGENVALUE = 1e-15
+ROUNDED = 1e-6  # nats: what two ways to compute a gain may differ by, and much more
 
 Penalty = Callable[[FloatArray], FloatArray]
 
@@ -263,6 +264,23 @@ def search(
     return Posterior(supports, weights / weights.sum(), coefficients, paid, float(gains[0]))
 
 
+def best_support(problem: Problem, costs: FloatArray) -> tuple[BoolArray, float]:
+    """Find the support of highest score ``(K,)`` and its gain: what :func:`search` puts first.
+
+    Where nothing is averaged, most supports need not be tried: each is worth at most what all terms
+    together explain, less what its own ones cost; ``costs (K,)`` are positive.
+    """
+    supports, gains = _climb(problem, costs)
+    if len(problem) <= EXHAUSTIVE_LIMIT:
+        least = float((gains - supports @ costs).max()) - ROUNDED
+        certain = _certain(problem, costs, least)
+        spare = problem.gain(np.ones(len(problem), dtype=bool)) - costs[certain].sum() - least
+        most = int(spare / costs.min())
+        supports, gains = _try_all(problem, costs, certain, most)
+    best = np.argmax(gains - supports @ costs)
+    return supports[best], float(gains[best])
+
+
 def _candidates(
     problem: Problem, costs: FloatArray, *, exhaustive: bool
 ) -> tuple[BoolArray, FloatArray]:
@@ -274,33 +292,37 @@ def _candidates(
     if not exhaustive or k > EXHAUSTIVE_LIMIT:
         return supports, gains
     reached = float((gains - supports @ costs).max())
-    return _try_all(problem, costs, _certain(problem, costs, reached))
+    return _try_all(problem, costs, _certain(problem, costs, reached - NEGLIGIBLE))
 
 
-def _certain(problem: Problem, costs: FloatArray, reached: float) -> BoolArray:
-    """Terms that are in every support that counts, ``(K,)``.
+def _certain(problem: Problem, costs: FloatArray, least: float) -> BoolArray:
+    """Terms that are in every support whose score is at least so high, ``(K,)``.
 
     No support without term k gains more than all other terms together, nor is paid more than by
-    all others whose cost is negative. Where that is far below the score ``reached`` already, k
-    need not be tried.
+    all others whose cost is negative.
     """
     paid = np.maximum(-costs, 0.0)
     others = [
         0.5 * np.sum((np.linalg.qr(np.delete(problem.root, k, axis=1))[0].T @ problem.target) ** 2)
         for k in range(len(problem))
     ]
-    return np.array(others) + paid.sum() - paid < reached - NEGLIGIBLE
+    return np.array(others) + paid.sum() - paid < least
 
 
 def _try_all(
-    problem: Problem, costs: FloatArray, certain: BoolArray
+    problem: Problem, costs: FloatArray, certain: BoolArray, most: int = EXHAUSTIVE_LIMIT
 ) -> tuple[BoolArray, FloatArray]:
-    """Weigh every support that has the ``certain (K,)`` terms; keep those of highest score."""
+    """Weigh every support that has the ``certain (K,)`` terms; keep those of highest score.
+
+    With no more than ``most`` others.
+    """
     unit = np.linalg.qr(problem.root[:, certain])[0]
     root = problem.root[:, ~certain] - unit @ (unit.T @ problem.root[:, ~certain])
     target = problem.target - unit @ (unit.T @ problem.target)
-    gains = all_gains(root, target) + 0.5 * float(np.sum((unit.T @ problem.target) ** 2))
+    gains = all_gains(root, target, most) + 0.5 * float(np.sum((unit.T @ problem.target) ** 2))
     free = all_supports(root.shape[1])
+    if most < free.shape[1]:
+        free = free[free.sum(axis=1) <= most]
     scores = gains - free @ costs[~certain]
     kept = np.arange(len(scores))
     if len(scores) > CANDIDATES:
@@ -317,22 +339,26 @@ def all_supports(size: int) -> BoolArray:
     return ((numbers[:, None] >> np.arange(size)) & 1).astype(bool)
 
 
-def all_gains(root: FloatArray, target: FloatArray) -> FloatArray:
-    """Gain of every support, ``(2 ** K,)``, in the order of :func:`all_supports`.
+def all_gains(root: FloatArray, target: FloatArray, most: int = EXHAUSTIVE_LIMIT) -> FloatArray:
+    """Gain of every support of at most so many terms, in the order of :func:`all_supports`.
 
     Term by term, each partial support splits into one without the term and one with it, which
     takes the term's direction out of the columns still to come (modified Gram-Schmidt). The whole
     tree costs little more than its leaves.
     """
     columns, gains = np.vstack([root.T, target])[None], np.zeros(1)  # the target as the last one
-    for _ in range(root.shape[1]):
+    sizes = np.zeros(1, dtype=np.int64)
+    for done in range(root.shape[1]):
         first, others = columns[:, 0], columns[:, 1:]
         square = np.einsum("bi,bi->b", first, first)
         square[square <= DEPENDENT] = np.inf
         unit = first / np.sqrt(square)[:, None]
         shadow = np.einsum("bmi,bi->bm", others, unit)
-        columns = np.concatenate([others, others - shadow[:, :, None] * unit[:, None, :]])
-        gains = np.concatenate([gains, gains + 0.5 * shadow[:, -1] ** 2])
+        room = slice(None) if done < most else sizes < most  # a slice copies nothing
+        taken = others[room] - shadow[room, :, None] * unit[room, None, :]
+        columns = np.concatenate([others, taken])
+        gains = np.concatenate([gains, gains[room] + 0.5 * shadow[room, -1] ** 2])
+        sizes = np.concatenate([sizes, sizes[room] + 1])
     return gains
 
 

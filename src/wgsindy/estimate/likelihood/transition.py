@@ -227,6 +227,12 @@ class Dynamics:
         return [drift, jacobian, square, bend, slope]
 
     @cached_property
+    def _others_act(self) -> bool:
+        """Whether terms that are no polynomials are part of a field, or candidates only."""
+        k = len(self.basis.parts[0])
+        return bool(self.drift[:, k:].any() or self.entries[:, k:].any())
+
+    @cached_property
     def _is_curved(self) -> bool:
         """Whether a spread becomes skew at all: not that of a linear process.
 
@@ -234,7 +240,7 @@ class Dynamics:
         """
         if len(self.units) > MOST_SKEWED:
             return False
-        return len(self.basis.parts[1]) > 0 or any(field.any() for field in self._formulas[3:])
+        return self._others_act or any(field.any() for field in self._formulas[3:])
 
     @cached_property
     def _stacked(self) -> dict[bool, tuple[FloatArray, list[tuple[int, ...]]]]:
@@ -243,7 +249,7 @@ class Dynamics:
         for curved in (False, True):
             fields = self._formulas[: 4 if curved else 3]
             # Where the tensor is the same everywhere, as it mostly is, its slope is not computed.
-            if curved and (len(self.basis.parts[1]) or self._formulas[4].any()):
+            if curved and (self._others_act or self._formulas[4].any()):
                 fields = self._formulas
             rows = [field.reshape(prod(field.shape[:-1]), field.shape[-1]) for field in fields]
             found[curved] = np.concatenate(rows), [field.shape[:-1] for field in fields]
@@ -269,9 +275,16 @@ class Dynamics:
         return Start(states, self.basis.parts[0].frame.standardise(states).T)
 
     def fields(
-        self, start: Start, path: Path, edge: FloatArray, *, curved: bool, spread: bool = True
+        self,
+        start: Start,
+        path: Path,
+        edge: FloatArray,
+        *,
+        curved: bool,
+        spread: bool = True,
+        summed: bool = True,
     ) -> Fields:
-        """Average over the spread of a path; or take its mean.
+        """Average over the spread of a path; or take its mean. If not ``summed``, fields alone.
 
         Terms that are no polynomials are taken within the range of the data, and their derivatives
         no nearer to its ends than ``edge (d, n)``, the noise of a step: so the slope of a root
@@ -285,13 +298,14 @@ class Dynamics:
         for shape in shapes:
             values.append(stacked[first : first + prod(shape)].reshape(*shape, -1))
             first += prod(shape)
-        if len(others):
-            k = len(polynomial)
+        if len(others) and (summed or self._others_act):
             curve = _Curve.of(
                 others, start.states + (path.mean * self.units[:, None]).T, self, edge
             )
             mean = curve.value + 0.5 * np.einsum("kpqn,pqn->kn", curve.bend, path.covariance)
             theta = np.concatenate([theta, mean])
+        if self._others_act:
+            k = len(polynomial)
             drift, square = self.drift[:, k:], self._square[..., k:]
             values[0] = values[0] + drift @ mean
             values[1] = values[1] + np.einsum("pk,kqn->pqn", drift, curve.slope)
@@ -328,7 +342,8 @@ class Dynamics:
         edge, others = np.broadcast_to(np.inf, (d, n)), len(self.basis.parts[1])
         if others or not curved:
             spread = covariance is not None
-            begin = self.fields(start, path, edge, curved=False, spread=spread)
+            summed = not curved and stages[0][1] > 0
+            begin = self.fields(start, path, edge, curved=False, spread=spread, summed=summed)
         if others:
             assert begin is not None
             least = EDGE * (self.place.noise / self.units)[:, None] ** 2
@@ -360,7 +375,7 @@ class Dynamics:
         shape = self.place.probe.shape[::-1]
         none, inside = Path.start(None, shape, curved=False), np.full(shape, np.inf)
         start = self._at(self.place.probe)
-        seen = self.fields(start, none, inside, curved=False, spread=False)
+        seen = self.fields(start, none, inside, curved=False, spread=False, summed=False)
         square = np.einsum("pqn,pqn->n", seen.jacobian, seen.jacobian)
         fastest = float(np.sqrt(square.max(initial=0.0))) * self.place.longest_step
         if not np.isfinite(fastest):
@@ -407,15 +422,14 @@ def _add_skewing(
     rates[...] = rates + rates.swapaxes(0, 1) + rates.transpose(1, 2, 0, 3)
 
 
-class _Curve(NamedTuple):
-    """Terms that are no polynomials: value ``(K', n)``, slope ``(K', d, n)``, bend with one more.
+@dataclass(frozen=True)
+class _Curve:
+    """Terms that are no polynomials, in units of the noise; each is evaluated when asked for."""
 
-    In units of the noise.
-    """
-
-    value: FloatArray
-    slope: FloatArray
-    bend: FloatArray
+    terms: Basis
+    where: FloatArray  # (n, d)
+    inner: FloatArray  # (n, d) the same, for derivatives
+    units: FloatArray  # (d,)
 
     @classmethod
     def of(cls, terms: Basis, where: FloatArray, dynamics: Dynamics, edge: FloatArray) -> _Curve:
@@ -424,9 +438,24 @@ class _Curve(NamedTuple):
         where = np.where(np.isnan(where), low, where)  # a path that ran away, as its mean tells
         margin = np.minimum((edge * units[:, None]).T, (high - low) / 2)
         inner = np.clip(where, low + margin, high - margin)
-        first, second = terms.derivatives(inner)
-        return cls(
-            terms.values(np.clip(where, low, high)).T,
-            first.transpose(1, 2, 0) * units[:, None],
-            second.transpose(1, 2, 3, 0) * np.outer(units, units)[..., None],
-        )
+        return cls(terms, np.clip(where, low, high), inner, units)
+
+    @property
+    def value(self) -> FloatArray:
+        """``(K', n)``."""
+        return self.terms.values(self.where).T
+
+    @cached_property
+    def slope(self) -> FloatArray:
+        """``(K', d, n)``."""
+        return self._derivatives[0].transpose(1, 2, 0) * self.units[:, None]
+
+    @cached_property
+    def bend(self) -> FloatArray:
+        """``(K', d, d, n)``."""
+        square = np.outer(self.units, self.units)[..., None]
+        return self._derivatives[1].transpose(1, 2, 3, 0) * square
+
+    @cached_property
+    def _derivatives(self) -> tuple[FloatArray, FloatArray]:
+        return self.terms.derivatives(self.inner)
