@@ -45,6 +45,11 @@ def _share_of_drift(seen: Measurements, excess: FloatArray) -> FloatArray:
     return np.sqrt(np.maximum(excess, 0.0)) / np.maximum(seen.residuals.signal, 1.0)
 
 
+def _of_its_size(share: float) -> str:
+    """Say how large something is beside the drift, of which there may be next to nothing."""
+    return "more than all of its size" if share > 1 else f"{share:.0%} of its size"
+
+
 def _share_of_noise(seen: Measurements, excess: FloatArray) -> FloatArray:
     """How far variances are off, relative: each of n squares has a variance of two."""
     return np.sqrt(2 * np.maximum(excess, 0.0) / max(seen.residuals.samples, 1))
@@ -106,7 +111,7 @@ def misfit(seen: Measurements) -> Iterator[Finding]:
             Limitation.MISSING_TERMS,
             seen.drifts(wrong),
             f"the drift of {seen.named(wrong)} does not fit everywhere: along the states, what "
-            f"it leaves of the steps differs from zero by {share[:, wrong].max():.0%} of its size "
+            f"it leaves of the steps differs from zero by {_of_its_size(share[:, wrong].max())} "
             f"({means.errors[:, wrong].max():.1f} standard errors).",
             "The true drift has a form that this library does not have: look at the residuals, add "
             "terms, or use more data with library='auto'.",
@@ -138,7 +143,7 @@ def open_form(seen: Measurements) -> Iterator[Finding]:
             Limitation.MISSING_TERMS,
             seen.drifts(wrong),
             f"the drift of {seen.named(wrong)} is no short polynomial: terms of further degrees, "
-            f"none of them clear by itself, together explain {share[wrong].max():.0%} of its size "
+            f"none of them clear by itself, together explain {_of_its_size(share[wrong].max())} "
             f"({found.errors[wrong].max():.1f} standard errors).",
             "Read the field and its bands, which leave the form open, and not the formula; give "
             "terms that you know the drift to have, or use more data.",
@@ -155,7 +160,7 @@ def changing(seen: Measurements) -> Iterator[Finding]:
     drifting = (drift.errors.max(axis=1) > needed) & (share > MISFIT) & ~seen.noiseless
     louder = (noise.errors > needed) & (size > UNEVEN) & ~seen.noiseless
     if (drifting | louder).any():
-        faults = [f"its drift by {share[p]:.0%} of its size" for p in _largest(share, drifting)]
+        faults = [f"its drift by {_of_its_size(share[p])}" for p in _largest(share, drifting)]
         faults += [f"its noise by {size[p]:.0%}" for p in _largest(size, louder)]
         yield Finding(
             Limitation.CHANGING,
@@ -179,7 +184,7 @@ def spells(seen: Measurements) -> Iterator[Finding]:
             Limitation.CHANGING,
             seen.drifts(np.asarray(clear.any(axis=0))),
             f"the drift of {seen.data.names[p]} is strong and weak by turns: between stretches of "
-            f"{STRETCHES[k]} samples it differs by {share[k, p]:.0%} of its size beyond chance "
+            f"{STRETCHES[k]} samples it differs by {_of_its_size(share[k, p])} beyond chance "
             f"({found.errors[k, p]:.1f} standard errors). Something that is not observed acts on "
             "it.",
             "Observe more of the process, or compare fits of stretches of time. The fitted drift "
@@ -324,7 +329,7 @@ def _kinds(seen: Measurements) -> Iterator[Finding]:
             Limitation.DISAGREEMENT,
             seen.drifts(wrong),
             f"the trajectories do not have one drift of {seen.named(wrong)}: they differ from each "
-            f"other by {share[wrong].max():.0%} of its size beyond chance "
+            f"other by {_of_its_size(share[wrong].max())} beyond chance "
             f"({found.errors[wrong].max():.1f} standard errors).",
             "Are they of several kinds? Fit groups of them on their own, and compare.",
         )

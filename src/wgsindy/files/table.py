@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import DataError, NotEnoughDataError
+from wgsindy.files.columns.units import header_unit
 from wgsindy.files.notes import counted, listed
 
 Column = NDArray[Any]  # numbers (NaN is missing), datetime64 (NaT), or objects (text or None)
@@ -50,10 +51,16 @@ class Table:
         return max((len(column) for column in self.columns.values()), default=0)
 
     def resolve(self, name: str | int) -> str:
-        """Return the name of a column given by name or by position (the first is 0)."""
+        """Return the name of a column given by name, with its unit or without, or by position.
+
+        The first has position 0.
+        """
         names = list(self.columns)
         if isinstance(name, str) and name in self.columns:
             return name
+        bare = [column for column in names if header_unit(column, self.units)[0] == name]
+        if len(bare) == 1:
+            return bare[0]
         position = int(name) if str(name).lstrip("-").isdecimal() else None
         if position is not None and -len(names) <= position < len(names):
             return names[position]

@@ -97,6 +97,17 @@ def test_headers_give_units(tmp_path: Path) -> None:
     assert below.units == {"x": "mm", "y": "mm"}
 
 
+def test_columns_may_be_named_without_their_units() -> None:
+    table = frame().rename(columns={"x": "x [um]", "y": "y (m/s)", "t": "t [ms]"})
+    found = read(table, states=["y"], time="t")
+    assert found.data.names == ("y",)
+    assert np.array_equal(found.data.states[:, 0], table["y (m/s)"].to_numpy())
+    # A name that two columns would have is none of them.
+    twice = table.assign(**{"x [px]": 1.0})
+    with pytest.raises(DataError, match="no column 'x'"):
+        read(twice, states=["x"])
+
+
 def test_a_clock_that_cannot_be_read_gives_way_to_dt() -> None:
     shots = frame().assign(t=[f"shot {k} of the morning" for k in range(N)])
     with pytest.warns(GuessedColumnWarning, match="Since dt=0.5 is given, rows are counted"):
