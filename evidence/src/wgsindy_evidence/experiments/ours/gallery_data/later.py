@@ -50,7 +50,7 @@ def _wandering_centre(rng: Rng, r: int, n: int) -> FloatArray:
 
 def _switched(rng: Rng, x: FloatArray) -> FloatArray:
     """On and off, a hundred samples each on average."""
-    return np.cumsum(rng.uniform(size=x.shape) < 0.01, axis=1) % 2
+    return (np.cumsum(rng.uniform(size=x.shape) < 0.01, axis=1) % 2).astype(np.float64)
 
 
 def _telegraph(rng: Rng, x: FloatArray) -> FloatArray:
