@@ -1,6 +1,7 @@
 """Which tests a developer waits for between two edits, and which only the last check runs.
 
 `make quick` leaves out what is slow or long, `make test` what is long; `.ci/run` runs everything.
+Here are whole rooms and modules; a single slow test has its mark where it stands.
 """
 
 from __future__ import annotations
@@ -46,6 +47,17 @@ SLOW = (
     "tests/report/",
     "tests/zoo/",
 )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave modules unread whose tests would all be left out: reading all takes 10 s a worker."""
+    asked, place = config.option.markexpr, collection_path.relative_to(ROOT).as_posix()
+    left_out = (
+        ("not slow" in asked and place.startswith(SLOW))
+        or ("not long" in asked and place.startswith(LONG))
+        or (asked == "long" and collection_path.is_file() and not place.startswith(LONG))
+    )
+    return True if left_out else None  # None: others may still say so
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

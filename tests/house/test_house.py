@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,7 @@ MOST_ROOMS, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 16, 12, 32_000, 60
 PICKLERS = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 
 
+@cache
 def modules() -> list[tuple[str, ast.Module]]:
     """Return every module but the root, by its dotted name below ``wgsindy``."""
     found = []
