@@ -6,9 +6,16 @@ Here are whole rooms and modules; a single slow test has its mark where it stand
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+# Matrices of tests are small, and every core has a worker: threads of BLAS only wait for each
+# other, a test of a tenth of a second for ten. Said before NumPy is loaded, also to programs that
+# tests start.
+for library in ("OPENBLAS", "OMP"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 ROOT = Path(__file__).parent
 # Whole rooms and modules, by the beginning of their paths.
