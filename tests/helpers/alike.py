@@ -32,7 +32,8 @@ def assert_same_chunks(
 ) -> None:
     """Steps may differ by ``rtol``; nothing else may."""
     for one, other in zip(found, expected, strict=True):
-        for name, a, b in zip(Chunk._fields, one, other, strict=True):
+        for name in Chunk._fields:
+            a, b = getattr(one, name), getattr(other, name)
             if np.array_equal(a, b):
                 continue  # NumPy's assertions take twenty times as long to see the same
             if name == "dt":
