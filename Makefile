@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := */wgsindy/data/*,*/wgsindy/passes/*,*/wgsindy/terms/*,*/wgsindy/model/*,*/wgsindy/estimate/*,*/wgsindy/diagnostics/*
+# Tests that were compiled once need not be again, also where Python is told to write no bytecode.
+export PYTHONDONTWRITEBYTECODE :=
 # Versions and hashes are locked: whatever else a registry hands out is refused.
 LOCKED := install --quiet --require-hashes
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.dataset import Dataset
-from wgsindy.data.holes import LONGEST_HOLE, holes_of
+from wgsindy.data.holes import LONGEST_HOLE, holes_of, left_over
 from wgsindy.data.source import Block
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, MissingValuesWarning, NotEnoughDataError, WgsindyWarning
@@ -97,6 +97,15 @@ def test_missing_rows_are_left_out_the_same_way_everywhere(
                 assert_same(one.thinned(every), expected.thinned(every), rtol=1e-12)
             last = [len(expected) - 1]
             assert_same(one.subset(last), expected.subset(last), rtol=1e-12)
+
+
+def test_what_is_left_knows_the_trajectory_that_it_is_of() -> None:
+    holes, edges = np.array([[2, 3], [12, 13], [15, 30]]), np.array([0, 10, 35, 40])
+    found = left_over(holes, edges, np.array([4, 7, 9]))
+    assert found.first.tolist() == [0, 3, 10, 13, 30, 35]
+    assert found.last.tolist() == [2, 10, 12, 15, 35, 40]
+    assert found.owner.tolist() == [4, 4, 7, 7, 7, 9]
+    assert found.trajectory.tolist() == [0, 0, 1, 1, 2, 3]  # cut at the longest hole
 
 
 def test_steps_of_a_fixed_length_stay_equal_to_the_last_bit() -> None:

@@ -185,9 +185,16 @@ def noisy() -> Trajectories:
     return trajectories(plain_paths() + noise)
 
 
+@cache
+def fitted_to_noisy(recipe: str) -> WGSINDy:
+    """A filter takes a second: no two tests wait for the same one."""
+    return fitted(noisy(), recipe=recipe)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["sharp", "sharp-noise"])
 def test_noise_of_the_observation_is_found_and_followed(recipe: str) -> None:
-    est = fitted(noisy(), recipe=recipe)
+    est = fitted_to_noisy(recipe)
     found = only(sample_checks.observation_noise, measured(est))
     assert (found.limitation, found.fields, found.handled) == (Limitation.NOISE, (), True)
     assert "the fit follows with a filter" in found.sentence
@@ -391,6 +398,7 @@ def well(x: FloatArray) -> FloatArray:
     return np.stack([x[:, 0] - x[:, 0] ** 3, -x[:, 1]], axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("substeps", "expected"), [(1, True), (10, False)])
 def test_euler_steps_of_a_simulation_are_named(substeps: int, expected: bool) -> None:
     # As a chain the cubic has two terms, as a process at this step it has many.
@@ -541,6 +549,7 @@ def test_no_noise_at_all_and_a_clipped_tensor_have_a_sentence() -> None:
 # Hidden coordinate.
 
 
+@pytest.mark.slow
 def test_a_hidden_coordinate_leaves_a_memory() -> None:
     def drift(x: FloatArray) -> FloatArray:
         return np.stack([-x[:, 0] - 6 * x[:, 1], 6 * x[:, 0] - x[:, 1]], axis=1)
@@ -583,6 +592,7 @@ def jumping(rate: float, size: float) -> Trajectories:
     return trajectories(paths)
 
 
+@pytest.mark.slow
 def test_jumps_have_heavy_tails() -> None:
     est = fitted(jumping(0.5, 1.0))
     found = only(checks.jumps, measured(est))
@@ -800,6 +810,7 @@ def test_the_summary_names_verdict_axis_and_fields() -> None:
     assert found.reasons == ("s", "s")
 
 
+@pytest.mark.slow
 def test_the_paper_recipe_gives_findings_and_no_verdict() -> None:
     found = fitted(noisy(), recipe="paper").diagnostics_
     assert found.verdict == "not assessed"
@@ -814,6 +825,7 @@ def test_the_paper_recipe_gives_findings_and_no_verdict() -> None:
     assert handled.observation_noise == pytest.approx((0.01, 0.0), abs=0.0014)
 
 
+@pytest.mark.slow
 def test_diagnostics_are_made_when_asked_for_and_again_after_another_fit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -837,8 +849,9 @@ def test_diagnostics_are_made_when_asked_for_and_again_after_another_fit(
     assert len(calls) == 2
 
 
+@pytest.mark.slow
 def test_facts_are_shares_and_plain_numbers() -> None:
-    est = fitted(noisy())
+    est = fitted_to_noisy("sharp")
     found, left = est.diagnostics_, measured(est).residuals
     assert found.n_increments == 12_000
     assert found.n_terms == 6

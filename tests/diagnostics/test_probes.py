@@ -15,7 +15,7 @@ from wgsindy import Trajectories, WGSINDy
 from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics import Measurements, checks, probe_checks
 from wgsindy.diagnostics.findings import Finding, Limitation
-from wgsindy.diagnostics.probes import BINS, LAGS, PARTS, beyond_chance
+from wgsindy.diagnostics.probes import BINS, LAGS, PARTS, _slopes, beyond_chance
 from wgsindy.errors import WgsindyWarning
 
 DT = 0.05
@@ -181,3 +181,13 @@ def test_a_long_step_of_a_bent_process_has_tails_of_its_own() -> None:
     assert seen.residuals.kurtosis[0] > checks.TAILS
     assert seen.expected_shape[1, 0] == pytest.approx(seen.residuals.kurtosis[0], abs=0.25)
     assert list(checks.jumps(seen)) == []
+
+
+def test_groups_with_a_common_slope_agree() -> None:
+    variance = np.array([[2.0], [5.0], [3.0], [0.0]])  # the last has no samples
+    agreed = _slopes(0.7 * variance, variance)
+    assert agreed.excess == pytest.approx(-2.0)  # no squares where chance makes two
+    # Away from 0.7 times the variance by 1 and -1: squares over variances.
+    apart = _slopes(0.7 * variance + [[1.0], [-1.0], [0.0], [0.0]], variance)
+    assert apart.excess == pytest.approx(1 / 2 + 1 / 5 - 2.0)
+    assert apart.errors > agreed.errors

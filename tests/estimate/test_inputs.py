@@ -73,6 +73,7 @@ def test_the_report_of_a_driven_process_says_what_it_cannot_show(tmp_path: Path)
     assert "u would be held where it began" in page
 
 
+@pytest.mark.slow
 def test_an_input_that_is_left_out_is_missed_by_the_verdict() -> None:
     est = WGSINDy("poly1").fit(driven(0).select(["x", "v"]))
     assert est.diagnostics_.verdict == "partly identified"

@@ -55,6 +55,7 @@ def test_a_fit_makes_no_states_until_they_are_asked_for() -> None:
     assert whole.completed is whole
 
 
+@pytest.mark.slow
 def test_a_motion_without_noise_has_right_equations_and_a_sentence() -> None:
     phase, t = np.arange(8)[:, None], np.arange(0, 60, 0.1)
     x = 2 * np.exp(-0.05 * t) * np.cos(np.sqrt(1 - 0.05**2) * t + phase)

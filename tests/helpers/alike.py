@@ -32,7 +32,11 @@ def assert_same_chunks(
 ) -> None:
     """Steps may differ by ``rtol``; nothing else may."""
     for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one.dt, other.dt, rtol=rtol, err_msg="dt")
-        for name, a, b in zip(Chunk._fields, one, other, strict=True):
-            if name != "dt":
+        for name in Chunk._fields:
+            a, b = getattr(one, name), getattr(other, name)
+            if np.array_equal(a, b):
+                continue  # NumPy's assertions take twenty times as long to see the same
+            if name == "dt":
+                np.testing.assert_allclose(a, b, rtol=rtol, err_msg=name)
+            else:
                 np.testing.assert_array_equal(a, b, err_msg=name)

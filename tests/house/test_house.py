@@ -7,7 +7,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -42,6 +45,7 @@ MOST_ROOMS, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 16, 12, 32_000, 60
 PICKLERS = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 
 
+@cache
 def modules() -> list[tuple[str, ast.Module]]:
     """Return every module but the root, by its dotted name below ``wgsindy``."""
     found = []
@@ -252,3 +256,26 @@ def test_every_place_that_is_left_out_of_quick_tests_exists() -> None:
     places = re.findall(r'^    "([\w/.]+)",$', text, re.MULTILINE)
     assert len(places) > 20
     assert [place for place in places if not (ROOT / place).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "place", "unread"),
+    [
+        ("not slow and not long", "tests/zoo/test_demo.py", True),
+        ("not slow and not long", "tests/golden/test_goldens.py", True),
+        ("not slow and not long", "tests/house/test_house.py", False),
+        ("not long", "tests/zoo/test_demo.py", False),
+        ("not long", "tests/golden/test_goldens.py", True),
+        ("long", "tests/golden/test_goldens.py", False),
+        ("long", "tests/house/test_house.py", True),
+        ("long", "tests", False),  # long ones are in it
+        ("slow", "tests/house/test_house.py", False),  # a single test may be slow
+        ("", "tests/golden/test_goldens.py", False),
+    ],
+)
+def test_only_what_is_left_out_is_not_read(
+    asked: str, place: str, unread: bool, pytestconfig: pytest.Config
+) -> None:
+    chosen: Any = pytestconfig.pluginmanager.get_plugin(str(ROOT / "conftest.py"))
+    config = SimpleNamespace(option=SimpleNamespace(markexpr=asked))
+    assert bool(chosen.pytest_ignore_collect(ROOT / place, config)) is unread

@@ -48,6 +48,7 @@ def ornstein_uhlenbeck(seed: int, steps: int, dt: float = 0.1) -> np.ndarray:
     return x
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_futures_lie_in_the_bands_of_fits_as_often_as_they_say() -> None:
     inside = {"with doubts": 0, "halved": 0}

@@ -66,6 +66,7 @@ def holds(name: str, true: float) -> int:
     return sum(item.low <= true <= item.high for item in found)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("name", "true"), [("leverage of x and y", -0.5), ("curl of x and y", 1.5)]
@@ -78,6 +79,7 @@ def test_bands_hold_the_truth(name: str, true: float) -> None:
     assert holds(name, true + 1.5 * apart) < SEEDS // 4
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_the_band_of_a_leverage_is_that_of_a_correlation() -> None:
     # Standard error (1 - rho^2) / sqrt(n), and a little more for terms that are left open: entries

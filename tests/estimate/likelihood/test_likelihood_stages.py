@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +16,15 @@ from scipy.stats import binom, chi2, norm
 from wgsindy import zoo
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.errors import RepeatedSamplesWarning
+from wgsindy.errors import MissingValuesWarning, RepeatedSamplesWarning
+from wgsindy.estimate.filtering.some_values import follow_all
 from wgsindy.estimate.likelihood import reweighting, transition
 from wgsindy.estimate.likelihood import stages as sharp
 from wgsindy.estimate.likelihood.error_bars import OPEN_SHARE, STATED_SHARE
+from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, recover_by_likelihood
-from wgsindy.estimate.likelihood.term_selection import REACH, Extrapolation
+from wgsindy.estimate.likelihood.term_selection import REACH, Extrapolation, TermSelection
+from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
@@ -769,3 +773,30 @@ def test_an_explosion_is_no_noiseless_equation(monkeypatch: pytest.MonkeyPatch) 
     # Negative control: steps that do not ask how large the drift is beside its noise.
     monkeypatch.setattr(transition, "WORST", np.inf)
     assert abs(fit(data, "poly1", SHARP).coefficients[0].value - 1) > 1e-5
+
+
+@pytest.mark.parametrize("many", [True, False])
+def test_only_many_samples_with_missing_values_are_followed_twice(
+    many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    x = np.zeros((601, 2))
+    for n in range(600):
+        x[n + 1] = 0.9 * x[n] + 0.3 * rng.standard_normal(2)
+    x[rng.random(x.shape) < 0.05] = np.nan
+    with pytest.warns(MissingValuesWarning):
+        data = Trajectories(x, 0.1)
+    followed = []
+
+    def counted(model: WorkingModel, selection: TermSelection, run: Runner, **more: bool) -> Any:
+        followed.append(run.data.n_increments)
+        return follow_all(model, selection, run, **more)
+
+    monkeypatch.setattr(sharp, "follow_all", counted)
+    monkeypatch.setattr(reweighting, "PIECES", 4)
+    monkeypatch.setattr(reweighting, "PIECE", 50)
+    monkeypatch.setattr(reweighting, "MANY", 2 if many else 16)
+    fit(data, "poly1", SHARP)
+    assert followed[-1] == data.n_increments
+    assert len(followed) == (2 if many else 1)
+    assert (followed[0] < data.n_increments) is many

@@ -211,6 +211,7 @@ WELLS: list[Formula] = [{"x": 1.0, "x**3": -1.0, "y": 0.5}, {"y": -1.0, "x*y": -
 WELLS_TENSOR: list[Formula] = [{"1": 0.3, "y**2": 0.2}, {"1": 0.1}, {"1": 0.2, "x**2": 0.1}]
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_a_curved_process_has_the_moments_of_simulated_paths() -> None:
     dt, paths, substeps = 0.3, 20_000, 50

@@ -82,6 +82,7 @@ def test_any_number_of_comments_is_skipped(tmp_path: Path) -> None:
     assert read(text(tmp_path, content)).data.names == ("x", "y")
 
 
+@pytest.mark.slow
 def test_lines_may_be_of_any_length(tmp_path: Path) -> None:
     width, long = 3_000, "0." + "125" * 20  # 190 KB a line
     lines = [",".join([str(k), *[long] * (width - 1), str(k * 7 % 5)]) for k in range(45)]
