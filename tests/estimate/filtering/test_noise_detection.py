@@ -12,6 +12,7 @@ from wgsindy import recipes
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.chunk import BLOCK
 from wgsindy.data.trajectories import Trajectories
+from wgsindy.estimate.filtering import noise_detection
 from wgsindy.estimate.filtering.noise_detection import (
     PRIOR_WIDTH,
     ResidualLagPass,
@@ -139,3 +140,48 @@ def test_noise_that_may_be_there_widens_error_bars_of_drift_and_tensor() -> None
     )
     assert wary["b1"] > 1.02 * sure["b1"]
     assert wary["a11"] > 1.05 * sure["a11"]
+
+
+def test_what_unseen_noise_does_to_the_drift_it_also_does_to_the_tensor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Regression of noisy samples on those before: of stationary variance g = a / 2 rate, the rate
+    # comes out too large by s / (g dt), and a = 2 rate (g + s) by 2 g s / (g dt) + 2 rate s.
+    size = 1e3  # so that nothing else makes up the error bars
+    monkeypatch.setattr(noise_detection, "_possible", lambda _, error: np.full_like(error, size))
+    found = fit_dataset(dataset(relaxing(1, 0.0, steps=2000)), "poly1").generator.coefficients
+    drift, field = (next(c for c in found if c.target == name) for name in ("b1", "a11"))
+    stationary = field.value / (-2 * drift.value)
+    ratio = 2 * stationary * (1 - drift.value * DT)
+    assert field.std_error / drift.std_error == pytest.approx(ratio, rel=0.1)
+    assert field.std_error / drift.std_error > 1.2 * 2 * stationary  # what a step alone is wider by
+
+
+def exact_errors(variance: float, samples: int) -> FloatArray:
+    """Errors of rate, tensor and noise by the information of the spectrum (Whittle)."""
+    frequency = np.linspace(-np.pi, np.pi, 4001)[:-1]
+
+    def logarithm(given: FloatArray) -> FloatArray:
+        rate, field, noise = given
+        decay = np.exp(-rate * DT)
+        shock = field * (1 - decay**2) / (2 * rate)
+        return np.log(shock / (1 - 2 * decay * np.cos(frequency) + decay**2) + noise)
+
+    truth, slopes = np.array([RATE, TENSOR, variance]), []
+    for k, size in enumerate(1e-4 * truth):
+        step = np.where(np.arange(3) == k, size, 0.0)
+        slopes.append((logarithm(truth + step) - logarithm(truth - step)) / (2 * size))
+    information = samples / 2 * np.array(slopes) @ np.array(slopes).T / len(frequency)
+    return np.sqrt(np.diag(np.linalg.inv(information)))
+
+
+def test_error_bars_along_noisy_samples_are_those_of_the_exact_likelihood() -> None:
+    # At this step the errors of all three depend on each other: with the rate known, that of the
+    # noise would be a third smaller.
+    variance, trajectories, steps = 0.03, 16, 640
+    data = dataset(relaxing(3, variance, trajectories=trajectories, steps=steps))
+    fit = fit_dataset(data, "poly1", recipes.LikelihoodRecipe(noise_correction=True))
+    errors = {c.target: c.std_error for c in fit.generator.coefficients}
+    assert fit.likelihood is not None
+    found = [errors["b1"], errors["a11"], fit.likelihood.noise_error[0]]
+    np.testing.assert_allclose(found, exact_errors(variance, trajectories * steps), rtol=0.1)

@@ -103,13 +103,17 @@ class FilterSums:
         Its part is eliminated (Schur complement).
         """
         fields, noise = _places(model)
-        own = self.tensor[np.ix_(fields, fields)]
-        shared = self.mixed[:, fields]
-        gram = np.block([[self.drift, shared], [shared.T, own]])
+        gram, with_noise = self._information(model)
         slopes = np.hstack([self.drift_slope, self.tensor_slope[:, fields]])
-        with_noise = np.vstack([self.mixed[:, noise], self.tensor[np.ix_(fields, noise)]])
         solved = np.linalg.solve(self.tensor[np.ix_(noise, noise)], with_noise.T)
         return gram - with_noise @ solved, slopes - self.tensor_slope[:, noise] @ solved
+
+    def _information(self, model: WorkingModel) -> tuple[FloatArray, FloatArray]:
+        """That of drift and tensor, and what they share with the noise."""
+        fields, noise = _places(model)
+        shared, own = self.mixed[:, fields], self.tensor[np.ix_(fields, fields)]
+        gram = np.block([[self.drift, shared], [shared.T, own]])
+        return gram, np.vstack([self.mixed[:, noise], self.tensor[np.ix_(fields, noise)]])
 
     def _of_all_fields(self, model: WorkingModel) -> tuple[FloatArray, FloatArray]:
         """Put :meth:`_left_open` among all fields; about those that are known all is known."""
@@ -141,14 +145,15 @@ class FilterSums:
     def noise_errors(self, model: WorkingModel, support: BoolArray) -> FloatArray:
         """Standard errors ``(d,)`` of the variances of the noise; zero where they are known.
 
-        ``support (E, K)`` has the physical terms of the tensor.
+        ``support (d + E, K)`` has the physical terms of drift and tensor, whose errors are in it.
         """
-        (fields, noise), d, open_entries = _places(model), len(model.units), Open.of(model).entries
-        variances, support = np.zeros(len(support)), support[open_entries]
-        change = np.kron(np.eye(len(support)), model.basis.from_physical)[support.ravel()]
-        mixed = change @ self.tensor[np.ix_(fields, noise)]
-        own = change @ self.tensor[np.ix_(fields, fields)] @ change.T
-        left = self.tensor[np.ix_(noise, noise)] - mixed.T @ np.linalg.lstsq(own, mixed)[0]
+        noise, d, own = _places(model)[1], len(model.units), Open.of(model)
+        chosen = support[[*own.drift, *(d + e for e in own.entries)]]
+        change = np.kron(np.eye(len(chosen)), model.basis.from_physical)[chosen.ravel()]
+        gram, with_noise = self._information(model)
+        mixed, variances = change @ with_noise, np.zeros(len(support) - d)
+        solved = np.linalg.lstsq(change @ gram @ change.T, mixed)[0]
+        left = self.tensor[np.ix_(noise, noise)] - mixed.T @ solved
         variances[_free_noise(model)] = np.diag(np.linalg.pinv(left))
         return np.sqrt(variances[[tensor.entry_number(p, p) for p in range(d)]])
 

@@ -137,8 +137,20 @@ def detect_noise(
     if forced or (asked & (np.diag(seen) > NOISE_ERRORS * error)).any():
         covariance, least = tensor.clip(seen[None])[0], (LEAST_NOISE if forced else 0.0) * dt
         return Noise(covariance + np.diag(np.maximum(least - np.diag(covariance), 0.0)), kept)
-    pull = np.einsum("pq,qk->qpk", lag.flow / lag.pairs, lag.leaning / dt)
-    return Noise(np.zeros((d, d)), kept, Doubt(_possible(np.diag(seen), error), pull))
+    return Noise(np.zeros((d, d)), kept, Doubt(_possible(np.diag(seen), error), _pull(lag)))
+
+
+def _pull(lag: ResidualLag) -> FloatArray:
+    """What noise does to the cross sums of the drift; see :class:`Doubt`.
+
+    Noise at the start of a step moves the library there, whose slope is what a residual does to it
+    over the square of that, and takes F off the end: as a drift of the step, that is F seen through
+    the mean of F along it, half of one and F.
+    """
+    flow = lag.flow / lag.pairs
+    seen = np.linalg.pinv((np.eye(len(flow)) + flow) / 2) @ flow
+    variance = np.maximum(lag.variance / lag.pairs, np.finfo(float).tiny)
+    return np.asarray(np.einsum("pq,qk->qpk", seen, lag.leaning / variance[:, None]))
 
 
 def _seen(lag: ResidualLag) -> tuple[FloatArray, FloatArray]:

@@ -83,7 +83,6 @@ def _stands_out(last: Filtered) -> bool:
     """Whether the noise of any coordinate is more than chance makes of none."""
     d = len(last.model.units)
     own = [tensor.entry_number(p, p) for p in range(d)]
-    entries = np.array([found.best for found in last.found[d:]])
-    errors = last.sums.noise_errors(last.model, entries)
+    errors = last.sums.noise_errors(last.model, np.array([found.best for found in last.found]))
     beyond = last.model.observation_noise[own] - last.model.rounding
     return bool((beyond > NOISE_ERRORS * errors).any())

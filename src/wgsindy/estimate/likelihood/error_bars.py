@@ -113,14 +113,16 @@ class ErrorBars:
         ways = [(fields @ basis.monomials.derivatives[q]).ravel() for q in moved]
         return np.stack(ways, axis=-1)
 
-    def _drift_doubt(self) -> FloatArray:
-        """What noise that does not stand out adds to the covariance of the drift."""
-        added = np.zeros_like(self._stepwise)
-        if self.doubt is not None:
-            for deviation, pull in zip(*self.doubt, strict=True):
-                shift = deviation * self._stepwise @ (pull @ self.equations.change.T).ravel()
-                added += np.outer(shift, shift)
-        return added
+    @cached_property
+    def _drift_shifts(self) -> FloatArray:
+        """What noise that does not stand out takes from the drift, by its coordinate, ``(d, d K)``.
+
+        A state whose noise is positive goes down in the next step: that looks like a pull.
+        """
+        if self.doubt is None:
+            return np.zeros((len(self.units), self._support.size))
+        pull = (self.doubt.pull @ self.equations.change.T).reshape(len(self.units), -1)
+        return self.doubt.deviation[:, None] * pull @ self._stepwise
 
     @cached_property
     def _slopes(self) -> FloatArray:
@@ -131,7 +133,7 @@ class ErrorBars:
     def uncertainty(self) -> Uncertainty:
         """Refit the drift jointly and say how sure everything is."""
         shape = self._support.shape
-        given = self._stepwise + self._drift_doubt()
+        given = self._stepwise + self._drift_shifts.T @ self._drift_shifts
         clustered = clustered_covariance(self._stepwise, self._slopes)
         blocks = self._entry_covariances()
         leaning = np.zeros_like(blocks) if self.lean is None else self._leaning(self.lean)
@@ -177,29 +179,42 @@ class ErrorBars:
         )
 
     def _leaning(self, lean: Lean) -> FloatArray:
-        """What the errors of the drift add to those of each entry, ``(E, K, K)``."""
+        """What errors of the drift and noise unseen add to those of each entry, ``(E, K, K)``.
+
+        Noise widens steps, and a pull that is taken for too strong makes a tensor look larger: both
+        at once, and not independently of each other.
+        """
         change, found = self.equations.change, []
         for e, support in enumerate(self._entry_support):
             gram = change @ lean.gram[e] @ change.T
             cross = np.einsum("kl,lpm,nm->kpn", change, lean.cross[e], change, optimize=True)
-            added = np.zeros_like(gram)
+            leaning = np.zeros((len(gram), self._support.size))
             if support.any():
                 inside = np.ix_(support, support)
-                solved = np.linalg.lstsq(gram[inside], cross[support].reshape(support.sum(), -1))[0]
-                added[inside] = solved @ self._stepwise @ solved.T
-            found.append(added)
-        return np.array(found) + self._doubtful()
+                leaning[support] = np.linalg.lstsq(
+                    gram[inside], cross[support].reshape(support.sum(), -1)
+                )[0]
+            shifts = self._widening(e) + self._drift_shifts @ leaning.T
+            shared = leaning @ self._shared_with(e)
+            own = leaning @ self._stepwise @ leaning.T
+            found.append(own - shared - shared.T + shifts.T @ shifts)
+        return np.array(found)
 
-    def _doubtful(self) -> FloatArray:
-        """What noise that does not stand out adds to the errors of each entry, ``(E, K, K)``."""
-        constant = self.model.basis.degrees == 0
-        found = np.zeros((len(self.entries), len(constant), len(constant)))
-        if self.doubt is not None:
-            for p, deviation in enumerate(self.doubt.deviation):
-                e = tensor.entry_number(p, p)
-                there = np.flatnonzero(constant & self._entry_support[e])
-                # An increment has the noise of both its ends.
-                found[e][np.ix_(there, there)] = (2 * deviation / self.mean_dt) ** 2
+    def _shared_with(self, e: int) -> FloatArray:
+        """Covariance of the drift with entry ``e``, ``(d K, K)``: none if steps are independent."""
+        size, k = self._support.size, len(self.model.basis)
+        if self._whole is None:
+            return np.zeros((size, k))
+        return self._whole[:size, size + e * k : size + (e + 1) * k]
+
+    def _widening(self, e: int) -> FloatArray:
+        """What noise that does not stand out adds to entry ``e``, by its coordinate, ``(d, K)``."""
+        found = np.zeros((len(self.units), len(self.model.basis)))
+        constant = (self.model.basis.degrees == 0) & self._entry_support[e]
+        p, q = tensor.pairs(len(self.units))[e]
+        if self.doubt is not None and p == q:
+            # An increment has the noise of both its ends.
+            found[p, constant] = 2 * self.doubt.deviation[p] / self.mean_dt
         return found
 
     def _clustered_entries(self, blocks: FloatArray) -> FloatArray | None:

@@ -195,9 +195,8 @@ def _estimate(
     noise_error, lean = np.zeros(len(model.units)), None
     if isinstance(last, Filtered):
         final = taken_over(model, last.sums, equations, selection, drift, entries)
-        support = np.array([found.best for found in entries])
-        chosen = np.array([found.best for found in last.found])
-        if last.settled and np.array_equal(chosen, [found.best for found in (*drift, *entries)]):
+        support = np.array([found.best for found in (*drift, *entries)])
+        if last.settled and np.array_equal(support, [found.best for found in last.found]):
             scores = last.sums.scores(model)  # another pass would find the same
         else:
             scores = filtered(final, run, last.block).scores(final)
