@@ -17,6 +17,7 @@ from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import (
     LEAST_SIGNAL,
+    STANDARD_ERRORS,
     bursts,
     chance,
     changing,
@@ -50,7 +51,6 @@ ELSEWHERE = 1.75  # standard deviations between the mean states of two halves
 TYPICAL = 0.5  # share of samples that makes a property one of the data
 TAILS = 0.15  # excess kurtosis beyond what a simulation of the fitted process has
 LEANING = 0.15  # skewness beyond that
-SHAPE_ERRORS = 3.5  # standard errors of either
 WRONG_VARIANCE = 0.2  # of residuals, relative
 EXPLODED = 0.5  # sum of squared residuals over the sum of what the tensor says
 # Error of the drift over its size with every term of the library, in the box about the data, and
@@ -313,8 +313,8 @@ def order(seen: Measurements) -> Iterator[Finding]:
 def jumps(seen: Measurements) -> Iterator[Finding]:
     """Tails that neither Gaussian noise nor a long step has, and noise that leans to one side."""
     count = np.maximum(seen.residuals.count, 1.0)
-    kurtosis = Shape(seen.residuals.kurtosis, TAILS, SHAPE_ERRORS * np.sqrt(24.0 / count))
-    skewness = Shape(seen.residuals.skewness, LEANING, SHAPE_ERRORS * np.sqrt(6.0 / count))
+    kurtosis = Shape(seen.residuals.kurtosis, TAILS, STANDARD_ERRORS * np.sqrt(24.0 / count))
+    skewness = Shape(seen.residuals.skewness, LEANING, STANDARD_ERRORS * np.sqrt(6.0 / count))
     if not (kurtosis.odd().any() or skewness.odd().any()):
         return
     leaning, tails = seen.expected_shape
