@@ -264,7 +264,7 @@ class Measurements:
 
     @cached_property
     def known_drift(self) -> KnownDrift | None:
-        """What is known of the drift in the box about the data; nothing in one dimension."""
+        """What is known of the drift at the data and in the box about them."""
         return known_drift(self.generator, self.points, self.data.total_time)
 
     @cached_property
