@@ -143,6 +143,19 @@ def test_empty_corners_are_a_guess_if_the_library_is_large() -> None:
     assert list(checks.extrapolated(measured(fitted(apart, "poly4")))) == []
 
 
+def test_further_degrees_are_asked_about_where_the_library_was_grown() -> None:
+    system = zoo.get("mueller_brown")
+    data, chain = system.simulate(101), recipes.get("sharp-euler")
+    grown = measured(WGSINDy("auto", chain).fit(data))
+    assert len(grown.generator.basis) == 6
+    found = list(checks.extrapolated(grown))
+    assert [(one.limitation, one.handled) for one in found] == [(Limitation.EXTRAPOLATED, True)]
+    assert "with terms of further degrees" in found[0].sentence
+    given = measured(WGSINDy("poly2", chain).fit(data))  # the user says that it is all
+    assert given.open_drift is None
+    assert list(checks.extrapolated(given)) == []
+
+
 def test_a_drift_that_shows_only_where_noise_vanishes_is_not_known() -> None:
     system = zoo.get("heston_logsv")
     chain = recipes.get("sharp-euler")

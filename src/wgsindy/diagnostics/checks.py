@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.diagnostics.extrapolation import KnownDrift
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import (
@@ -374,24 +375,29 @@ def extrapolated(seen: Measurements) -> Iterator[Finding]:
     if known is None or crowded or seen.data.inputs:
         return
     # Bands that are wide there say it themselves.
-    size, ratio = known.box, known.box / known.data
     asked = (known.data < KNOWN) & (known.bands < CLAIMED)
-    guessed = asked & (size > NOTED_GUESS[0]) & (ratio > NOTED_GUESS[1])
-    limiting = guessed & (size > GUESSED[0]) & (ratio > GUESSED[1])
+    guessed, limiting = (asked & _is_guess(known, *least) for least in (NOTED_GUESS, GUESSED))
+    terms = f"all {len(seen.generator.basis)} terms of the library"
+    if seen.open_drift is not None and not guessed.any():
+        known, terms = seen.open_drift, "terms of further degrees"
+        guessed = asked & _is_guess(known, *NOTED_GUESS)
     if guessed.any():
         worst = float(known.box[guessed].max())
         yield Finding(
             Limitation.EXTRAPOLATED,
             seen.drifts(guessed),
-            f"parts of the box between the smallest and the largest states have no data: with all "
-            f"{len(seen.generator.basis)} terms of the library, the drift of {seen.named(guessed)} "
-            f"would be uncertain there by {worst:.0%} of its size. The formula is right where data "
-            "are, and a guess elsewhere.",
+            "parts of the box between the smallest and the largest states have no data: with "
+            f"{terms}, the drift of {seen.named(guessed)} would be uncertain there by {worst:.0%} "
+            "of its size. The formula is right where data are, and a guess elsewhere.",
             "Trust the fields where the report shows data (empty cells are hatched). Start "
             "trajectories from the empty parts, or use a smaller library if you know that it is "
             "enough.",
             handled=not limiting.any(),
         )
+
+
+def _is_guess(known: KnownDrift, size: float, ratio: float) -> BoolArray:
+    return (known.box > size) & (known.box / known.data > ratio)
 
 
 def long_formula(seen: Measurements) -> Iterator[Finding]:

@@ -183,7 +183,7 @@ class Comparison:
         names, degree = self.basis.names, int(self.basis.degrees.max(initial=0))
         most = min(MOST_TERMS, self.fit.data.n_increments // LEAST_SHARE)
         for more in range(FURTHER, 0, -1):
-            new = [t for t in _polynomial(degree + more, names) if t not in self.basis.terms]
+            new = [t for t in monomials_up_to(degree + more, names) if t not in self.basis.terms]
             if new and len(self.basis) + len(new) <= most:
                 return new
         return []
@@ -200,7 +200,7 @@ class Comparison:
         roots = [f"sqrt({name})" for name in positive]
         roots += [f"sqrt({a}*{b})" for k, a in enumerate(positive) for b in positive[k + 1 :]]
         proposals = {
-            f"{DEGREE} {degree + 1}": _polynomial(degree + 1, names),
+            f"{DEGREE} {degree + 1}": monomials_up_to(degree + 1, names),
             "sines and cosines": [f"{f}({name})" for name in names for f in ("sin", "cos")],
             "square roots": roots,
         }
@@ -373,7 +373,7 @@ def _total_variance(theta: FloatArray, covariance: FloatArray, weights: FloatArr
     return float(np.einsum("n,nk,kl,nl->", weights, theta, covariance, theta, optimize=True))
 
 
-def _polynomial(degree: int, names: Sequence[str]) -> list[str]:
+def monomials_up_to(degree: int, names: Sequence[str]) -> list[str]:
     """Every monomial up to a degree, or none if there are too many to write down."""
     if comb(degree + len(names), degree) > MOST_TERMS:
         return []
