@@ -9,7 +9,7 @@ import pytest
 from wgsindy import zoo
 from wgsindy.errors import DataError
 from wgsindy_evidence.campaign import Case
-from wgsindy_evidence.experiments.judged import zoo_verdicts
+from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.experiments.judged.zoo_verdicts import (
     AUTO,
     DELICATE,
@@ -65,7 +65,7 @@ def test_a_refusal_is_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuses(*_: Any) -> None:
         raise DataError("the fit runs away.")
 
-    monkeypatch.setattr(zoo_verdicts.fits, "estimator", refuses)
+    monkeypatch.setattr(fits, "estimator", refuses)
     found = run_case(zoo_verdict_case("cir_pair", AUTO, 100))
     assert (found["verdict"], found["limitations"]) == ("refused", [])
     assert found["first"] == "refused: DataError: the fit runs away."
