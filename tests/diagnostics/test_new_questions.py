@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from measured import measured
 
-from wgsindy import Generator, Trajectories, WGSINDy
+from wgsindy import Generator, Trajectories, WGSINDy, recipes, zoo
 from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics import checks, probe_checks, sample_checks
 from wgsindy.diagnostics.findings import Finding, Limitation
@@ -178,6 +178,40 @@ def test_empty_corners_are_a_guess_if_the_library_is_large() -> None:
     assert [one.limitation for one in found] == [Limitation.EXTRAPOLATED]
     apart = np.concatenate([relaxation(9, 8), relaxation(10, 8)], axis=2)
     assert list(checks.extrapolated(measured(fitted(apart, "poly4")))) == []
+
+
+def test_further_degrees_are_asked_about_where_the_library_was_grown() -> None:
+    system = zoo.get("mueller_brown")
+    data, chain = system.simulate(101), recipes.get("sharp-euler")
+    grown = measured(WGSINDy("auto", chain).fit(data))
+    assert len(grown.generator.basis) == 6
+    found = list(checks.extrapolated(grown))
+    assert [(one.limitation, one.handled) for one in found] == [(Limitation.EXTRAPOLATED, True)]
+    assert "with terms of further degrees" in found[0].sentence
+    given = measured(WGSINDy("poly2", chain).fit(data))  # the user says that it is all
+    assert given.open_drift is None
+    assert list(checks.extrapolated(given)) == []
+
+
+def test_a_drift_that_shows_only_where_noise_vanishes_is_not_known() -> None:
+    system = zoo.get("heston_logsv")
+    chain = recipes.get("sharp-euler")
+    seen = measured(WGSINDy("poly2", chain).fit(system.simulate(100)))
+    # A few samples of almost no variance tell its value there to a percent.
+    assert seen.fit.likelihood is not None
+    assert seen.fit.likelihood.signals[0] > 50
+    (found,) = checks.low_signal(seen)
+    assert (found.limitation, found.fields, found.handled) == (
+        Limitation.LOW_SIGNAL,
+        ("b1",),
+        False,
+    )
+    assert "only because terms were left out" in found.sentence
+    known = seen.known_drift
+    assert known is not None
+    assert known.data[1] < 0.5 * checks.WITH_ALL_TERMS < checks.WITH_ALL_TERMS < known.data[0]
+    # Other processes of few terms are well below.
+    assert list(checks.low_signal(measured(fitted(relaxation(11))))) == []
 
 
 # Formulas.

@@ -153,6 +153,16 @@ def gallery_result(case: Case, rng: np.random.Generator) -> Result:
     }
 
 
+def zoo_verdict_result(case: Case, rng: np.random.Generator) -> Result:
+    return gallery_result(case, rng) | {"grid_covered": float(rng.uniform())}
+
+
+def linear_result(case: Case, rng: np.random.Generator) -> Result:
+    shown = ("written", "equal", "absent")
+    linear = {name: str(rng.choice(shown)) for name in ("b1", "a11")}
+    return gallery_result(case, rng) | {"linear": linear}
+
+
 def told_result(case: Case, rng: np.random.Generator) -> Result:
     keys = ("oracle", "distance", "gap_ratio", "current", "velocity")
     return dict(zip(keys, rng.uniform(0.1, 0.9, len(keys)).tolist(), strict=True))
@@ -217,6 +227,8 @@ INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "recordings": found_result,
     "arena": arena_result,
     "gallery": gallery_result,
+    "zoo-verdict": zoo_verdict_result,
+    "linear-form": linear_result,
     "generator-readouts": told_result,
     "readout-intervals": interval_result,
     "verdict": verdict_result,

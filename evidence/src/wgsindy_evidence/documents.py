@@ -24,7 +24,7 @@ from wgsindy.report.figures.fields import page_style
 from wgsindy_evidence.campaign import Line, Store
 from wgsindy_evidence.datasheets import datasheet, index_of
 from wgsindy_evidence.errors import CampaignError
-from wgsindy_evidence.pages import PAGES
+from wgsindy_evidence.pages import JOINT, PAGES
 from wgsindy_evidence.registry import EXPERIMENTS
 from wgsindy_evidence.scope import Scope
 
@@ -40,12 +40,15 @@ def lines_of(name: str, results: Path) -> list[Line]:
     """The stored lines of a whole experiment, of whatever code.
 
     What needs other packages (rivals) is not part of the evidence; all lines of its file count.
+    A page about several experiments has the lines of all of them.
 
     Raises
     ------
     CampaignError
         If there are none.
     """
+    if name in JOINT:
+        return [line for one in JOINT[name] for line in lines_of(one, results)]
     experiment = EXPERIMENTS.get(name)
     store = Store(results / f"{experiment.store if experiment else name}.jsonl")
     cases = experiment.cases(Scope()) if experiment else [line.case for line in store.lines()]

@@ -9,6 +9,7 @@ from wgsindy_evidence.campaign import Case, Work
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.experiments.hidden import missing, orders, positions
 from wgsindy_evidence.experiments.hidden import yardstick as position_speed
+from wgsindy_evidence.experiments.judged import linear_forms, zoo_verdicts
 from wgsindy_evidence.experiments.ours import (
     arena,
     calibration,
@@ -88,6 +89,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("orders", orders.order_cases, orders.run_case, "orders"),
         Experiment("missing", missing.missing_cases, missing.run_case, "missing"),
         Experiment("verdicts", verdicts.verdict_cases, verdicts.run_case, "verdicts"),
+        Experiment(
+            "zoo-verdicts", zoo_verdicts.zoo_verdict_cases, zoo_verdicts.run_case, "zoo-verdicts"
+        ),
+        Experiment(
+            "linear-forms", linear_forms.linear_cases, linear_forms.run_case, "linear-forms"
+        ),
         Experiment("gallery", gallery.gallery_cases, gallery.run_case, "gallery"),
         Experiment(
             "generator-readouts",

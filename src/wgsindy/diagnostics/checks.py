@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.diagnostics.extrapolation import KnownDrift
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import (
@@ -65,6 +66,7 @@ EQUAL, BETTER = 1.0, 2.0
 CLIPPED = 0.05  # share of samples at which the tensor had to be clipped
 LARGE_ERROR = 0.5  # expected error of a drift component over its size: hardly identified
 NOTED_ERROR = 0.4  # the same, above which the verdict says so
+WITH_ALL_TERMS = 0.7  # the same if no term had been left out: that they were is a guess
 
 
 def findings(seen: Measurements) -> tuple[Finding, ...]:
@@ -372,28 +374,34 @@ def extrapolated(seen: Measurements) -> Iterator[Finding]:
     """A drift that is known between the data only because most terms were left out."""
     known, left = seen.known_drift, seen.residuals
     # Noise along one direction leaves the corners of every box empty, and has a finding of its own.
-    # So do inputs that switch.
-    if known is None or left.singular > TYPICAL * left.samples or seen.data.inputs:
+    # So do inputs that switch. In one dimension there is no place between the data without data.
+    crowded = left.singular > TYPICAL * left.samples or seen.data.dimension < 2
+    if known is None or crowded or seen.data.inputs:
         return
     # Bands that are wide there say it themselves.
-    size, ratio = known.box, known.box / known.data
     asked = (known.data < KNOWN) & (known.bands < CLAIMED)
-    guessed = asked & (size > NOTED_GUESS[0]) & (ratio > NOTED_GUESS[1])
-    limiting = guessed & (size > GUESSED[0]) & (ratio > GUESSED[1])
+    guessed, limiting = (asked & _is_guess(known, *least) for least in (NOTED_GUESS, GUESSED))
+    terms = f"all {len(seen.generator.basis)} terms of the library"
+    if seen.open_drift is not None and not guessed.any():
+        known, terms = seen.open_drift, "terms of further degrees"
+        guessed = asked & _is_guess(known, *NOTED_GUESS)
     if guessed.any():
         worst = float(known.box[guessed].max())
         yield Finding(
             Limitation.EXTRAPOLATED,
             seen.drifts(guessed),
-            f"parts of the box between the smallest and the largest states have no data: with all "
-            f"{len(seen.generator.basis)} terms of the library, the drift of {seen.named(guessed)} "
-            f"would be uncertain there by {worst:.0%} of its size. The formula is right where data "
-            "are, and a guess elsewhere.",
+            "parts of the box between the smallest and the largest states have no data: with "
+            f"{terms}, the drift of {seen.named(guessed)} would be uncertain there by {worst:.0%} "
+            "of its size. The formula is right where data are, and a guess elsewhere.",
             "Trust the fields where the report shows data (empty cells are hatched). Start "
             "trajectories from the empty parts, or use a smaller library if you know that it is "
             "enough.",
             handled=not limiting.any(),
         )
+
+
+def _is_guess(known: KnownDrift, size: float, ratio: float) -> BoolArray:
+    return (known.box > size) & (known.box / known.data > ratio)
 
 
 def long_formula(seen: Measurements) -> Iterator[Finding]:
@@ -422,6 +430,7 @@ def low_signal(seen: Measurements) -> Iterator[Finding]:
         return
     fit, data = seen.fit.likelihood, seen.data
     needed, whole = float(np.sqrt(2 * fit.term_cost)), seen.residuals.signal
+    full = np.zeros(data.dimension) if seen.known_drift is None else seen.known_drift.data
     for p, name in enumerate(field_names(data.dimension)[0][: seen.n_states]):
         signal, error = float(fit.signals[p]), float(seen.drift_error[p])
         empty = not fit.uncertainty.drift[p].any()
@@ -451,4 +460,12 @@ def low_signal(seen: Measurements) -> Iterator[Finding]:
                 (name,),
                 f"the drift of {data.names[p]} is known to {error:.0%} of its size only.",
                 "Observe for longer: four times the observed time halves the error.",
+            )
+        elif full[p] > WITH_ALL_TERMS and not seen.noiseless[p]:
+            yield Finding(
+                Limitation.LOW_SIGNAL,
+                (name,),
+                f"the drift of {data.names[p]} is known only because terms were left out: with all "
+                f"of the library it would be off by {full[p]:.0%} of its size at the samples.",
+                "Observe for longer, or use a smaller library if you know that it is enough.",
             )

@@ -67,6 +67,14 @@ COMMANDS = {
         ("verdicts",),
         "How often the verdict raises false alarms, and names known limits.",
     ),
+    "zoo-verdicts": (
+        ("zoo-verdicts",),
+        "Verdicts of all systems of the paper, beside whether their bands hold the truth.",
+    ),
+    "linear-forms": (
+        ("linear-forms",),
+        "Chemistry in few copies: is the linear form written, or shown as an equal?",
+    ),
     "gallery": (("gallery",), "Data that are no diffusion, which must not be called identified."),
     "datasheets": (("datasheets",), "The fits from which the datasheets are made."),
     "errata": (("errata",), "What each slip of the authors' release does to a figure."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wgsindy_evidence.pages import hidden, peers_measured, peers_positions, speed, trust
 from wgsindy_evidence.pages import peers as rivals
+from wgsindy_evidence.pages.judged import identified, linear_forms, zoo_verdicts
 from wgsindy_evidence.pages.ours import (
     arena,
     calibration,
@@ -61,7 +62,10 @@ PAGES: dict[str, Build] = {
     "orders": hidden.build_orders,
     "missing": hidden.build_missing,
     "verdicts": verdicts.build,
+    "zoo-verdicts": zoo_verdicts.build,
+    "linear-forms": linear_forms.build,
     "gallery": gallery.build,
+    "identified": identified.build,
     "generator-readouts": generator_readouts.build,
     "readout-intervals": readout_intervals.build,
     "peers": rivals.build_peers,
@@ -72,4 +76,7 @@ PAGES: dict[str, Build] = {
     "trust": trust.build,
 }
 
-__all__ = ["PAGES", "Build", "Content"]
+# Pages that are about the lines of several experiments.
+JOINT: dict[str, tuple[str, ...]] = {"identified": ("zoo-verdicts", "gallery", "measured")}
+
+__all__ = ["JOINT", "PAGES", "Build", "Content"]

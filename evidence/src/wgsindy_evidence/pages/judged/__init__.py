@@ -1,0 +1,1 @@
+"""Pages of what a verdict says of processes that are known."""
