@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
@@ -26,7 +28,7 @@ from wgsindy.diagnostics.residuals import (
     ResidualPass,
     Residuals,
 )
-from wgsindy.diagnostics.rhythm import Stretches
+from wgsindy.diagnostics.rhythm import PACES, Stretches
 from wgsindy.estimate.predictions import OBSERVATION_NOISE, Predictor
 from wgsindy.estimate.result import Fit
 from wgsindy.model import tensor as tensor_cone
@@ -511,3 +513,19 @@ def test_observation_noise_is_that_of_the_fit() -> None:
     info = {OBSERVATION_NOISE: [0.01, -0.002, 0.0004]}
     filtered = replace(seen.fit, generator=replace(seen.generator, info=info))
     assert Measurements(filtered).observation_noise.tolist() == [0.01, 0.0004]
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_sums_have_the_shapes_that_are_written_beside_them(d: int) -> None:
+    # A row too many is neither filled nor read, so no figure would tell.
+    data = uneven_data(d)
+    step = pass_over(data, generator_of(d))
+    b, r, s = len(BLOCKS), len(data), step.stretches.total
+    sizes = {"d": d, "B": b, "R": r, "S": s, "P": PACES, "2": 2}
+    text = inspect.getsource(Residuals)
+    written = re.findall(r"^    (\w+): FloatArray  # \(([^)]+)\)", text, re.MULTILINE)
+    assert len(written) > 20
+    empty = step.empty()
+    for name, shape in written:
+        expected = tuple(sizes[one] for one in shape.replace(",", " ").split())
+        assert getattr(empty, name).shape == expected, name

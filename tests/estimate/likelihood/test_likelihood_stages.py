@@ -788,7 +788,7 @@ def test_only_many_samples_with_missing_values_are_followed_twice(
         data = Trajectories(x, 0.1)
     followed = []
 
-    def counted(model: WorkingModel, selection: TermSelection, run: Runner, **more: bool) -> Any:
+    def counted(model: WorkingModel, selection: TermSelection, run: Runner, **more: Any) -> Any:
         followed.append(run.data.n_increments)
         return follow_all(model, selection, run, **more)
 
