@@ -333,7 +333,7 @@ def test_one_pass_compares_as_many_do(monkeypatch: pytest.MonkeyPatch) -> None:
     data = Trajectories([np.exp(path / 3) for path in oscillator(2)], 0.02)
     found = WGSINDy("poly2", "sharp").fit(data).fit_
     joint = rival_libraries(found)
-    assert len(joint) == 3  # a degree, sines, roots
+    assert len(joint) == 4  # a degree, sines, roots, reciprocals
     monkeypatch.setattr(Comparison, "_joint", None)
     apart: dict[str, RivalLibrary] = {one.name: one for one in rival_libraries(found)}
     for one in joint:

@@ -48,7 +48,7 @@ COMMANDS = {
     ),
     "generator-readouts": (
         ("generator-readouts", "readout-intervals"),
-        "Density, current and rates of recovered generators, and whether their intervals cover.",
+        "Density, current and rates of recovered generators, and their intervals.",
     ),
     "further-seeds": (("further-seeds",), "More seeds where ten leave a question open."),
     "calibration": (
@@ -69,11 +69,11 @@ COMMANDS = {
     ),
     "zoo-verdicts": (
         ("zoo-verdicts",),
-        "Verdicts of all systems of the paper, beside whether their bands hold the truth.",
+        "Verdicts of all systems of the paper, beside their bands.",
     ),
     "linear-forms": (
         ("linear-forms",),
-        "Chemistry in few copies: is the linear form written, or shown as an equal?",
+        "Chemistry in few copies: is the linear form written, or an equal?",
     ),
     "gallery": (("gallery",), "Data that are no diffusion, which must not be called identified."),
     "datasheets": (("datasheets",), "The fits from which the datasheets are made."),

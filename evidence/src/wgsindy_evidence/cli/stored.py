@@ -20,7 +20,7 @@ def bench_report(
     root: Annotated[Path, typer.Option(help="Folder of README.md and docs/.")] = Path("."),
     check: Annotated[bool, typer.Option("--check", help="Fail if anything would change.")] = False,
 ) -> None:
-    """Rebuild every table, figure and datasheet of the documents from stored lines.
+    """Rebuild tables, figures and datasheets of the documents from stored lines.
 
     Example: `wgsindy bench report --check`
     """
