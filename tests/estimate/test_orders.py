@@ -32,7 +32,9 @@ def test_slow_friction_is_second_order_and_the_diagnosis_says_so() -> None:
     assert fit.data.order == 2
     assert fit.orders is not None
     assert fit.orders.log_evidence > 10 * PREFERRED
-    assert Limitation.ORDER in {one.limitation for one in diagnose(fit).findings}
+    (said,) = (one for one in diagnose(fit).findings if one.limitation == Limitation.ORDER)
+    assert said.sentence[:1].isupper()
+    assert said.sentence.lower() == fit.orders.sentence.lower()
     # Taken for states, they have a memory, and the finding says what to do about it.
     plain = diagnose(fit_dataset(data, "poly1"))
     remembers = (Limitation.HIDDEN, Limitation.SMOOTHED)

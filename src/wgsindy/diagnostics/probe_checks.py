@@ -22,7 +22,7 @@ STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at sev
 # Standard errors that a drift component as a whole must be worth. The whole of it has several
 # terms, so it needs more than the 3 of a single one.
 LEAST_SIGNAL = 4.0
-FALSE_ALARM = 0.001  # of each question that is asked of many groups, lags or lengths at once
+FALSE_ALARM = 0.003  # of each question that is asked of many groups, lags or lengths at once
 # The same for the form of a drift, where the library was grown: there a polynomial that is close to
 # the truth is all that chance has to be told from.
 FORM_ALARM = 0.01

@@ -229,6 +229,7 @@ class ResidualPass(SumPass[Residuals]):
             probes=self.prober.empty(),
         )
 
+    @np.errstate(all="ignore")  # a formula that explodes is seen by what is summed of it
     def add(self, total: Residuals, chunk: Chunk) -> Residuals:
         found = self.predictor(chunk)
         dt, generator = chunk.dt[:, None], self.predictor.generator
@@ -242,8 +243,7 @@ class ResidualPass(SumPass[Residuals]):
         self.prober.add(total.probes, chunk, found, z, noisy)
         self.stretches.add(total.stretches, chunk, z)
         self.stretches.add_paces(total.paces, chunk, z)
-        with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
-            jacobian = generator.drift_jacobian(chunk.states)
+        jacobian = generator.drift_jacobian(chunk.states)
         asked = ~noisy if found.seen is None else ~noisy & found.seen.T
         total.low_noise += np.count_nonzero(asked, axis=1)
         self._add_places(total, chunk, generator.diffusion(chunk.states), found.drift, jacobian)

@@ -222,6 +222,18 @@ def test_the_best_support_alone_is_the_first_of_a_search(
         assert gain == pytest.approx(expected.gain, rel=ROUNDING, abs=ROUNDING)
 
 
+def test_the_best_support_of_nearly_dependent_terms_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two ways to compute gains of 1e9 differ by more than what rounding was said to be."""
+    problem, costs = random_problem(6, seed=5), np.full(6, 3.0)
+    climbed = evidence._climb
+    monkeypatch.setattr(
+        evidence, "_climb", lambda *given: (climbed(*given)[0], climbed(*given)[1] + 50.0)
+    )
+    best, gain = best_support(problem, costs)
+    assert best.shape == (6,)
+    assert gain == pytest.approx(problem.gain(best) + 50.0)
+
+
 def test_for_the_best_support_alone_few_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
 

@@ -275,8 +275,10 @@ def best_support(problem: Problem, costs: FloatArray) -> tuple[BoolArray, float]
         least = float((gains - supports @ costs).max()) - ROUNDED
         certain = _certain(problem, costs, least)
         spare = problem.gain(np.ones(len(problem), dtype=bool)) - costs[certain].sum() - least
-        most = int(spare / costs.min())
-        supports, gains = _try_all(problem, costs, certain, most)
+        tried, worth = _try_all(problem, costs, certain, max(int(spare / costs.min()), 0))
+        # Of nearly dependent terms, two ways to compute a gain differ by more than rounding: what
+        # was found by climbing stays among them.
+        supports, gains = np.concatenate([tried, supports]), np.concatenate([worth, gains])
     best = np.argmax(gains - supports @ costs)
     return supports[best], float(gains[best])
 

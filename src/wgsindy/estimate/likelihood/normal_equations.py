@@ -282,12 +282,12 @@ class LeanPass(SumPass[Lean]):
         (d, k), e = self.model.drift.shape, len(self.model.entries)
         return Lean(np.zeros((e, k, k)), np.zeros((e, k, d, k)))
 
+    @np.errstate(all="ignore")  # the slope of a root at zero is infinite; formulas may explode
     def add(self, total: Lean, chunk: Chunk) -> Lean:
         chunk = chunk.at(np.arange(-chunk.start % LEAN_EVERY, len(chunk.dt), LEAN_EVERY))
         local = evaluate(self.model, chunk)
         weights = local.gain**2 / entry_variance(drift_noise(self.model, local))
-        with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
-            slopes = self.model.basis.gradients(chunk.states).transpose(2, 1, 0)
+        slopes = self.model.basis.gradients(chunk.states).transpose(2, 1, 0)
         slopes = np.where(np.isfinite(slopes), slopes, 0.0) * self.model.units[:, None, None]
         d = len(slopes)
         for e, (p, q) in enumerate(tensor.pairs(d)):
