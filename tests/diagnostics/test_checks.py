@@ -709,10 +709,10 @@ def test_a_strong_term_with_a_large_error_is_hardly_identified() -> None:
     found = only(checks.low_signal, other)
     assert found.fields == ("b1",)
     assert "the drift of u is hardly identified" in found.sentence
-    weak = replace(seen.residuals, expected=np.full((8, 2), [4.1**2 / 8, 3.9**2 / 8]))
+    weak = replace(seen.residuals, expected=np.full((8, 2), [5.1**2 / 8, 4.9**2 / 8]))
     shown = only(checks.low_signal, with_residuals(seen, weak))
     assert shown.fields == ("b2",)
-    assert "the whole of it stands 3.9 standard errors" in shown.sentence
+    assert "the whole of it stands 4.9 standard errors" in shown.sentence
 
 
 # Verdict, order, sentences.

@@ -200,18 +200,11 @@ def test_a_drift_that_shows_only_where_noise_vanishes_is_not_known() -> None:
     # A few samples of almost no variance tell its value there to a percent.
     assert seen.fit.likelihood is not None
     assert seen.fit.likelihood.signals[0] > 50
+    assert seen.residuals.signal[0] < probe_checks.LEAST_SIGNAL < seen.residuals.signal[1]
     (found,) = checks.low_signal(seen)
-    assert (found.limitation, found.fields, found.handled) == (
-        Limitation.LOW_SIGNAL,
-        ("b1",),
-        False,
-    )
-    assert "only because terms were left out" in found.sentence
-    known = seen.known_drift
-    assert known is not None
-    assert known.data[1] < 0.5 * checks.WITH_ALL_TERMS < checks.WITH_ALL_TERMS < known.data[0]
-    # Other processes of few terms are well below.
-    assert list(checks.low_signal(measured(fitted(relaxation(11))))) == []
+    assert (found.limitation, found.fields) == (Limitation.LOW_SIGNAL, ("b1",))
+    assert not found.handled
+    assert "hardly identified" in found.sentence
 
 
 # Formulas.

@@ -66,7 +66,6 @@ EQUAL, BETTER = 1.0, 2.0
 CLIPPED = 0.05  # share of samples at which the tensor had to be clipped
 LARGE_ERROR = 0.5  # expected error of a drift component over its size: hardly identified
 NOTED_ERROR = 0.4  # the same, above which the verdict says so
-WITH_ALL_TERMS = 0.7  # the same if no term had been left out: that they were is a guess
 
 
 def findings(seen: Measurements) -> tuple[Finding, ...]:
@@ -374,9 +373,8 @@ def extrapolated(seen: Measurements) -> Iterator[Finding]:
     """A drift that is known between the data only because most terms were left out."""
     known, left = seen.known_drift, seen.residuals
     # Noise along one direction leaves the corners of every box empty, and has a finding of its own.
-    # So do inputs that switch. In one dimension there is no place between the data without data.
-    crowded = left.singular > TYPICAL * left.samples or seen.data.dimension < 2
-    if known is None or crowded or seen.data.inputs:
+    # So do inputs that switch.
+    if known is None or left.singular > TYPICAL * left.samples or seen.data.inputs:
         return
     # Bands that are wide there say it themselves.
     asked = (known.data < KNOWN) & (known.bands < CLAIMED)
@@ -430,7 +428,6 @@ def low_signal(seen: Measurements) -> Iterator[Finding]:
         return
     fit, data = seen.fit.likelihood, seen.data
     needed, whole = float(np.sqrt(2 * fit.term_cost)), seen.residuals.signal
-    full = np.zeros(data.dimension) if seen.known_drift is None else seen.known_drift.data
     for p, name in enumerate(field_names(data.dimension)[0][: seen.n_states]):
         signal, error = float(fit.signals[p]), float(seen.drift_error[p])
         empty = not fit.uncertainty.drift[p].any()
@@ -460,12 +457,4 @@ def low_signal(seen: Measurements) -> Iterator[Finding]:
                 (name,),
                 f"the drift of {data.names[p]} is known to {error:.0%} of its size only.",
                 "Observe for longer: four times the observed time halves the error.",
-            )
-        elif full[p] > WITH_ALL_TERMS and not seen.noiseless[p]:
-            yield Finding(
-                Limitation.LOW_SIGNAL,
-                (name,),
-                f"the drift of {data.names[p]} is known only because terms were left out: with all "
-                f"of the library it would be off by {full[p]:.0%} of its size at the samples.",
-                "Observe for longer, or use a smaller library if you know that it is enough.",
             )

@@ -1,4 +1,4 @@
-"""What is known of the drift only because terms were left out, at the data and between them.
+"""What is known of the drift where there are no data.
 
 Bands are those of the chosen terms. How much of them is knowledge, and how much is that other terms
 were left out, tells the error of a fit with every term of the library.
@@ -39,8 +39,11 @@ def open_basis(basis: Basis) -> Basis:
 def known_drift(
     generator: Generator, basis: Basis, points: FloatArray, total_time: float
 ) -> KnownDrift | None:
-    """Compare the box about ``points (n, d)``, states of the data, with the data themselves."""
-    if generator.uncertainty is None:
+    """Compare the box about ``points (n, d)``, states of the data, with the data themselves.
+
+    Nothing in one dimension, where there is no place between the data without data.
+    """
+    if generator.dimension < 2 or generator.uncertainty is None:
         return None
     low, high = np.quantile(points, CENTRAL, axis=0)
     box = np.random.default_rng(0).uniform(low, high, (BOX_POINTS, len(low)))

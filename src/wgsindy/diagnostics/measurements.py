@@ -280,7 +280,7 @@ class Measurements:
 
     @cached_property
     def known_drift(self) -> KnownDrift | None:
-        """What is known of the drift at the data and in the box about them."""
+        """What is known of the drift in the box about the data; nothing in one dimension."""
         basis, time = self.generator.basis, self.data.total_time
         return known_drift(self.generator, basis, self.points, time)
 
