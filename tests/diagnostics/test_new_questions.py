@@ -123,26 +123,6 @@ def test_noise_of_a_share_of_the_reading_is_named_and_even_noise_is_not(share: f
         assert "where x is large" in found[0].sentence
 
 
-# A drift that is strong and weak by turns.
-
-
-@pytest.mark.parametrize("wandering", [True, False])
-def test_a_rate_that_wanders_is_named_and_one_that_does_not_is_not(wandering: bool) -> None:
-    rng, h = np.random.default_rng(10), DT / 10
-    x, log_rate = np.zeros(16), np.zeros(16)
-    paths = np.empty((16, 1601, 1))
-    for n in range(1601):
-        paths[:, n, 0] = x
-        for shocks in rng.standard_normal((10, 2, 16)) * np.sqrt(h):
-            x = x - np.exp(log_rate) * x * h + shocks[0]
-            log_rate += wandering * (-0.2 * log_rate * h + 0.45 * shocks[1])
-    found = list(probe_checks.spells(measured(fitted(paths))))
-    assert [one.limitation for one in found] == [Limitation.CHANGING] * wandering
-    if wandering:
-        assert found[0].fields == ("b1",)
-        assert "strong and weak by turns" in found[0].sentence
-
-
 # Other steps.
 
 
@@ -178,19 +158,6 @@ def test_empty_corners_are_a_guess_if_the_library_is_large() -> None:
     assert [one.limitation for one in found] == [Limitation.EXTRAPOLATED]
     apart = np.concatenate([relaxation(9, 8), relaxation(10, 8)], axis=2)
     assert list(checks.extrapolated(measured(fitted(apart, "poly4")))) == []
-
-
-def test_further_degrees_are_asked_about_where_the_library_was_grown() -> None:
-    system = zoo.get("mueller_brown")
-    data, chain = system.simulate(101), recipes.get("sharp-euler")
-    grown = measured(WGSINDy("auto", chain).fit(data))
-    assert len(grown.generator.basis) == 6
-    found = list(checks.extrapolated(grown))
-    assert [(one.limitation, one.handled) for one in found] == [(Limitation.EXTRAPOLATED, True)]
-    assert "with terms of further degrees" in found[0].sentence
-    given = measured(WGSINDy("poly2", chain).fit(data))  # the user says that it is all
-    assert given.open_drift is None
-    assert list(checks.extrapolated(given)) == []
 
 
 def test_a_drift_that_shows_only_where_noise_vanishes_is_not_known() -> None:

@@ -18,7 +18,7 @@ from scipy.stats import chi2, norm
 from wgsindy import Generator, Trajectories
 from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics import Measurements
-from wgsindy.diagnostics.probes import FARTHEST, STRETCHES, Prober
+from wgsindy.diagnostics.probes import FARTHEST, Prober
 from wgsindy.diagnostics.residuals import (
     BLOCKS,
     FEWEST_BLOCKS,
@@ -218,22 +218,6 @@ def test_blocks_never_join_trajectories(both: tuple[Residuals, ByHand]) -> None:
         np.testing.assert_allclose(found.block_squares[b], squares, rtol=1e-9)
 
 
-def test_slopes_of_stretches_are_those_of_the_drift(both: tuple[Residuals, ByHand]) -> None:
-    found, hand = both
-    length, d = STRETCHES[0], hand.data.dimension
-    expected = np.zeros((4, d))
-    for path in hand.paths:
-        for first in range(0, len(path) - length + 1, length):
-            rows = path[first : first + length]
-            z = np.array([row["z"] for row in rows])
-            along = np.array([row["b"] * row["dt"] / np.sqrt(row["variance"]) for row in rows])
-            along = np.where(np.isnan(z), 0.0, along)
-            slope, variance = np.nansum(along * z, axis=0), np.sum(along**2, axis=0)
-            expected += [slope**2 / variance, np.ones(d), slope, variance]
-    assert expected[1].any()
-    np.testing.assert_allclose(found.probes.stretches[0], expected, rtol=1e-9)
-
-
 def test_neighbours_are_weighed_by_where_they_are(both: tuple[Residuals, ByHand]) -> None:
     found, hand = both
     frame = hand.step.summary.region
@@ -340,7 +324,7 @@ def test_threads_and_chunks_change_nothing_but_what_two_chunks_share(d: int) -> 
     chunked = sums(step, data, size)
     lost = {"pairs", "lagged", "lagged_squares", "block_counts", "block_squares", "paired"}
     lost |= {"visits", "probes.lagged", "probes.bursts", "probes.lag_count"}
-    lost |= {"probes.leaning", "probes.stretches"}
+    lost |= {"probes.leaning"}
     assert_same(whole, chunked, lost, rtol=1e-9)
     borders = -(-(len(data.states) - 1) // size) - 1
     assert 0 < whole.pairs.max() - chunked.pairs.max() <= borders

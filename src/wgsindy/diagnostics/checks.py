@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.diagnostics.extrapolation import KnownDrift
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import (
@@ -29,7 +28,6 @@ from wgsindy.diagnostics.probe_checks import (
     misfit,
     open_form,
     rhythmic,
-    spells,
     uneven_clock,
 )
 from wgsindy.diagnostics.refits import CHAIN_EVIDENCE
@@ -104,7 +102,6 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
         bursts,
         rhythmic,
         changing,
-        spells,
         disagreement,
         low_signal,
     )
@@ -377,29 +374,24 @@ def extrapolated(seen: Measurements) -> Iterator[Finding]:
     if known is None or left.singular > TYPICAL * left.samples or seen.data.inputs:
         return
     # Bands that are wide there say it themselves.
+    size, ratio = known.box, known.box / known.data
     asked = (known.data < KNOWN) & (known.bands < CLAIMED)
-    guessed, limiting = (asked & _is_guess(known, *least) for least in (NOTED_GUESS, GUESSED))
-    terms = f"all {len(seen.generator.basis)} terms of the library"
-    if seen.open_drift is not None and not guessed.any():
-        known, terms = seen.open_drift, "terms of further degrees"
-        guessed = asked & _is_guess(known, *NOTED_GUESS)
+    guessed = asked & (size > NOTED_GUESS[0]) & (ratio > NOTED_GUESS[1])
+    limiting = guessed & (size > GUESSED[0]) & (ratio > GUESSED[1])
     if guessed.any():
         worst = float(known.box[guessed].max())
         yield Finding(
             Limitation.EXTRAPOLATED,
             seen.drifts(guessed),
-            "parts of the box between the smallest and the largest states have no data: with "
-            f"{terms}, the drift of {seen.named(guessed)} would be uncertain there by {worst:.0%} "
-            "of its size. The formula is right where data are, and a guess elsewhere.",
+            f"parts of the box between the smallest and the largest states have no data: with all "
+            f"{len(seen.generator.basis)} terms of the library, the drift of {seen.named(guessed)} "
+            f"would be uncertain there by {worst:.0%} of its size. The formula is right where data "
+            "are, and a guess elsewhere.",
             "Trust the fields where the report shows data (empty cells are hatched). Start "
             "trajectories from the empty parts, or use a smaller library if you know that it is "
             "enough.",
             handled=not limiting.any(),
         )
-
-
-def _is_guess(known: KnownDrift, size: float, ratio: float) -> BoolArray:
-    return (known.box > size) & (known.box / known.data > ratio)
 
 
 def long_formula(seen: Measurements) -> Iterator[Finding]:

@@ -11,10 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray
-from wgsindy.estimate.rival_libraries import FURTHER, monomials_up_to
 from wgsindy.model.generator import Generator
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.library import library
 
 CENTRAL = (0.02, 0.98)  # quantiles of each coordinate between which the box lies
 BOX_POINTS = 1000
@@ -29,16 +26,7 @@ class KnownDrift(NamedTuple):
     bands: FloatArray  # of the chosen terms, in the box
 
 
-def open_basis(basis: Basis) -> Basis:
-    """Return the library with the further degrees that bands of one that was grown leave open."""
-    degree = int(basis.degrees.max(initial=0)) + FURTHER
-    further = [term for term in monomials_up_to(degree, basis.names) if term not in basis.terms]
-    return library([*basis.terms, *further]).bind(basis.names).about(basis.origin)
-
-
-def known_drift(
-    generator: Generator, basis: Basis, points: FloatArray, total_time: float
-) -> KnownDrift | None:
+def known_drift(generator: Generator, points: FloatArray, total_time: float) -> KnownDrift | None:
     """Compare the box about ``points (n, d)``, states of the data, with the data themselves.
 
     Nothing in one dimension, where there is no place between the data without data.
@@ -47,7 +35,7 @@ def known_drift(
         return None
     low, high = np.quantile(points, CENTRAL, axis=0)
     box = np.random.default_rng(0).uniform(low, high, (BOX_POINTS, len(low)))
-    inside, outside = basis.values(points), basis.values(box)
+    inside, outside = generator.basis.values(points), generator.basis.values(box)
     size = np.linalg.norm(inside, axis=0)
     inside, outside = inside[:, size > 0] / size[size > 0], outside[:, size > 0] / size[size > 0]
     noise = generator.fluctuation(points)

@@ -10,7 +10,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
-from wgsindy.diagnostics.extrapolation import KnownDrift, known_drift, open_basis
+from wgsindy.diagnostics.extrapolation import KnownDrift, known_drift
 from wgsindy.diagnostics.probes import Prober
 from wgsindy.diagnostics.refits import (
     APART,
@@ -281,16 +281,7 @@ class Measurements:
     @cached_property
     def known_drift(self) -> KnownDrift | None:
         """What is known of the drift in the box about the data; nothing in one dimension."""
-        basis, time = self.generator.basis, self.data.total_time
-        return known_drift(self.generator, basis, self.points, time)
-
-    @cached_property
-    def open_drift(self) -> KnownDrift | None:
-        """The same with further degrees, if the library was grown: nobody said that it is all."""
-        if self.fit.form is None:
-            return None
-        basis, time = open_basis(self.generator.basis), self.data.total_time
-        return known_drift(self.generator, basis, self.points, time)
+        return known_drift(self.generator, self.points, self.data.total_time)
 
     @cached_property
     def shift(self) -> float:

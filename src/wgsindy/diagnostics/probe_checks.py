@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.diagnostics.probes import LAGS, STRETCHES, beyond_chance
+from wgsindy.diagnostics.probes import LAGS, beyond_chance
 from wgsindy.model.linear_form import field_names
 
 STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at several lengths
@@ -170,26 +170,6 @@ def changing(seen: Measurements) -> Iterator[Finding]:
             f"{' and '.join(faults)}: a season, a trend, or another regime.",
             "Fit stretches of time on their own and compare them, or take what drives the change "
             "as a coordinate.",
-        )
-
-
-def spells(seen: Measurements) -> Iterator[Finding]:
-    """A drift that is strong and weak by turns, and not by the clock."""
-    found = seen.residuals.probes.spells()
-    share = _share_of_drift(seen, found.excess)
-    needed = chance(found.errors.size) + NEARLY_WHITE
-    clear = (found.errors > needed) & (share > MISFIT) & ~seen.noiseless
-    if clear.any():
-        k, p = np.unravel_index(np.argmax(np.where(clear, found.errors, 0.0)), clear.shape)
-        yield Finding(
-            Limitation.CHANGING,
-            seen.drifts(np.asarray(clear.any(axis=0))),
-            f"the drift of {seen.data.names[p]} is strong and weak by turns: between stretches of "
-            f"{STRETCHES[k]} samples it differs by {_of_its_size(share[k, p])} beyond chance "
-            f"({found.errors[k, p]:.1f} standard errors). Something that is not observed acts on "
-            "it.",
-            "Observe more of the process, or compare fits of stretches of time. The fitted drift "
-            "is an average.",
         )
 
 

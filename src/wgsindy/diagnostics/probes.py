@@ -21,7 +21,6 @@ from wgsindy.passes.summary import DataSummary
 BINS = 12  # of equal numbers of samples along each coordinate
 PARTS = 8  # of each trajectory, in time
 LAGS = (*range(1, 9), 10, 12, 14, 16, 20, 24, 28, 32)  # steps back; each delay of a few is there
-STRETCHES = (64, 256)  # samples over which something unseen may stay as it is: powers of two
 FEWEST = 20  # samples of a group that is judged
 FARTHEST = 2.5  # spreads from the middle, beyond which a state weighs no more
 
@@ -34,9 +33,6 @@ class Probes:
     parts: FloatArray  # (2, P, d, D) slope along each direction, and its variance, by time
     part_squares: FloatArray  # (2, P, d) number and sum of z^2, by time
     trajectories: FloatArray  # (2, R, d, D) as parts, by trajectory
-    # (S, 4, d) along the drift, over all stretches of a length: slope^2 / variance, number, slope,
-    # variance
-    stretches: FloatArray
     lagged: FloatArray  # (L, d, d) sum of z_p now times z_q so many steps ago
     bursts: FloatArray  # (L, d) sum of z^2 - 1 now times the same so many steps ago
     lag_count: FloatArray  # (L,)
@@ -68,13 +64,6 @@ class Probes:
     def kinds(self) -> Deviation:
         """Slopes by trajectories, ``(d, D)``."""
         return _slopes(*self.trajectories)
-
-    def spells(self) -> Deviation:
-        """Slopes along the drift by stretches of each length, ``(S, d)``."""
-        squares, number, slope, variance = self.stretches.swapaxes(0, 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            common = np.where(variance > 0, slope**2 / variance, 0.0)
-        return beyond_chance(squares - common, number - 1)
 
     @property
     def correlations(self) -> FloatArray:
@@ -175,7 +164,6 @@ class Prober:
             np.zeros((2, PARTS, d, d + 2)),
             np.zeros((2, PARTS, d)),
             np.zeros((2, r, d, d + 2)),
-            np.zeros((len(STRETCHES), 4, d)),
             np.zeros((count, d, d)),
             np.zeros((count, d)),
             np.zeros(count),
@@ -216,27 +204,12 @@ class Prober:
         for p in range(len(z)):
             along = np.concatenate([np.ones((1, z.shape[1])), where, found.drift.T[p : p + 1]])
             along *= root[p]
-            own = along[-1:]
-            self._add_stretches(total.stretches[:, :, p], own * z[p], own**2, spans)
             for row, values in enumerate((along * z[p], along**2)):
                 spans.add_to(total.trajectories[row, :, p], values)
                 for k, value in enumerate(values):
                     total.parts[row, :, p, k] += np.bincount(part, value, minlength=PARTS)
             total.part_squares[0, :, p] += np.bincount(part, noisy[p], minlength=PARTS)
             total.part_squares[1, :, p] += np.bincount(part, z[p] ** 2, minlength=PARTS)
-
-    def _add_stretches(
-        self, total: FloatArray, slope: FloatArray, variance: FloatArray, spans: Spans
-    ) -> None:
-        """Add slopes ``(1, n)`` and their variances, by whole stretches."""
-        length = 1
-        for row, asked in enumerate(STRETCHES):
-            while length < asked:
-                (slope, variance), spans = spans.paired(slope, variance)
-                length *= 2
-            there = variance > 0
-            square = np.divide(slope**2, variance, out=np.zeros_like(slope), where=there)
-            total[row] += [each.sum() for each in (square, there, slope, variance)]
 
     def _add_lags(self, total: Probes, trajectory: IntArray, z: FloatArray) -> None:
         square = np.where(z != 0, z**2 - 1, 0.0)

@@ -192,7 +192,7 @@ class Comparison:
         names, degree = self.basis.names, int(self.basis.degrees.max(initial=0))
         most = min(MOST_TERMS, self.fit.data.n_increments // LEAST_SHARE)
         for more in range(FURTHER, 0, -1):
-            new = [t for t in monomials_up_to(degree + more, names) if t not in self.basis.terms]
+            new = [t for t in _polynomial(degree + more, names) if t not in self.basis.terms]
             if new and len(self.basis) + len(new) <= most:
                 return new
         return []
@@ -211,7 +211,7 @@ class Comparison:
         # The drift of a distance, or of the root of a population, has one.
         reciprocals = [f"{name}**(-1)" for name, low, origin in lows if low > 0 and not origin]
         proposals = {
-            f"{DEGREE} {degree + 1}": monomials_up_to(degree + 1, names),
+            f"{DEGREE} {degree + 1}": _polynomial(degree + 1, names),
             "sines and cosines": [f"{f}({name})" for name in names for f in ("sin", "cos")],
             "square roots": roots,
             "reciprocals": reciprocals,
@@ -386,7 +386,7 @@ def _total_variance(theta: FloatArray, covariance: FloatArray, weights: FloatArr
     return float(np.einsum("n,nk,kl,nl->", weights, theta, covariance, theta, optimize=True))
 
 
-def monomials_up_to(degree: int, names: Sequence[str]) -> list[str]:
+def _polynomial(degree: int, names: Sequence[str]) -> list[str]:
     """Every monomial up to a degree, or none if there are too many to write down."""
     if comb(degree + len(names), degree) > MOST_TERMS:
         return []

@@ -1,6 +1,6 @@
 """Nulls that were thought of after the checks had been made: what these see that nobody foresaw.
 
-Two of them (a rate that wanders, rows that are gone) have moved a threshold since, on other seeds.
+One of them, the rows that are gone, has lowered a threshold since, on other seeds.
 """
 
 from __future__ import annotations
