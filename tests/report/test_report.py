@@ -336,7 +336,7 @@ EDGES: dict[str, tuple[Any, Any, str]] = {
     "lag_one": ((-0.019,), (-0.021,), "above \N{MINUS SIGN}0.02"),
     "memory": ((0.099,), (0.101,), "below 0.1"),
     "low_noise": ((0.149,), (0.151,), "below 15 %"),
-    "drift_signal": ((4.01,), (3.99,), "above 4"),
+    "drift_signal": ((5.01,), (4.99,), "above 5"),
     "drift_error": ((0.49,), (0.51,), "below 50 %"),
     "singular": (0.49, 0.51, "below 50 %"),
     "long_steps": (0.49, 0.51, "below 50 %"),
