@@ -18,7 +18,7 @@ from scipy.stats import chi2, norm
 from wgsindy import Generator, Trajectories
 from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics import Measurements
-from wgsindy.diagnostics.probes import FARTHEST, Prober
+from wgsindy.diagnostics.probes import Prober
 from wgsindy.diagnostics.residuals import (
     BLOCKS,
     FEWEST_BLOCKS,
@@ -36,6 +36,8 @@ from wgsindy.passes.engine import Threads, reduce
 from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import PAPER
 from wgsindy.terms.library import library
+
+FARTHEST = 0.5
 
 X, Y, Z = sympy.symbols("x y z", real=True)
 
@@ -218,8 +220,12 @@ def test_blocks_never_join_trajectories(both: tuple[Residuals, ByHand]) -> None:
         np.testing.assert_allclose(found.block_squares[b], squares, rtol=1e-9)
 
 
-def test_neighbours_are_weighed_by_where_they_are(both: tuple[Residuals, ByHand]) -> None:
-    found, hand = both
+def test_neighbours_are_weighed_by_where_they_are(
+    both: tuple[Residuals, ByHand], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand = both[1]
+    monkeypatch.setattr("wgsindy.diagnostics.probes.FARTHEST", FARTHEST)  # some states are beyond
+    found = sums(hand.step, hand.data)
     frame = hand.step.summary.region
     expected = np.zeros((2, hand.data.dimension, hand.data.dimension))
     for path, states in zip(hand.paths, hand.data, strict=True):
@@ -228,6 +234,19 @@ def test_neighbours_are_weighed_by_where_they_are(both: tuple[Residuals, ByHand]
         products = z[1:] * z[:-1]
         expected += [where.T @ products, (where**2).T @ products**2]
     np.testing.assert_allclose(found.probes.leaning, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("rate", "visits"), [(0.1, 3), (50.0, 1)])
+def test_ends_are_near_by_the_distance_over_which_a_drift_makes_them_fade(
+    rate: float, visits: int
+) -> None:
+    x = np.zeros(41)
+    x[[5, 15, 25]] = 0.985, 1.0, 0.98  # a tenth of the spread is 0.026, a / 4 b 0.005
+    data = Trajectories([x[:, None]], 0.04)
+    step = pass_over(data, Generator.from_sympy(("x",), [-rate * X], [[1]]))
+    step = replace(step, level=np.ones(1))
+    found = sums(step, data)
+    assert found.visits[1].tolist() == [visits]
 
 
 def test_memory_is_the_clearest_excess_of_blocks_that_are_many(
