@@ -15,7 +15,7 @@ from wgsindy import Trajectories, WGSINDy
 from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics import Measurements, checks, probe_checks
 from wgsindy.diagnostics.findings import Finding, Limitation
-from wgsindy.diagnostics.probes import BINS, LAGS, PARTS, _slopes, beyond_chance
+from wgsindy.diagnostics.residuals.probes import BINS, LAGS, PARTS, _slopes, beyond_chance
 from wgsindy.errors import WgsindyWarning
 
 DT = 0.05

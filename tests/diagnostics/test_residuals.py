@@ -18,8 +18,10 @@ from scipy.stats import chi2, norm
 from wgsindy import Generator, Trajectories
 from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics import Measurements
-from wgsindy.diagnostics.probes import Prober
-from wgsindy.diagnostics.residuals import (
+from wgsindy.diagnostics.residuals.echoes import Listener
+from wgsindy.diagnostics.residuals.probes import Prober
+from wgsindy.diagnostics.residuals.rhythm import PACES, Stretches
+from wgsindy.diagnostics.residuals.sums import (
     BLOCKS,
     FEWEST_BLOCKS,
     LONG_STEP,
@@ -28,7 +30,6 @@ from wgsindy.diagnostics.residuals import (
     ResidualPass,
     Residuals,
 )
-from wgsindy.diagnostics.rhythm import PACES, Stretches
 from wgsindy.estimate.predictions import OBSERVATION_NOISE, Predictor
 from wgsindy.estimate.result import Fit
 from wgsindy.model import tensor as tensor_cone
@@ -92,6 +93,7 @@ def pass_over(
         len(data),
         level,
         Prober.of(data, summary),
+        Listener.of(generator),
         Stretches.of(data),
     )
 
@@ -224,7 +226,9 @@ def test_neighbours_are_weighed_by_where_they_are(
     both: tuple[Residuals, ByHand], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand = both[1]
-    monkeypatch.setattr("wgsindy.diagnostics.probes.FARTHEST", FARTHEST)  # some states are beyond
+    monkeypatch.setattr(
+        "wgsindy.diagnostics.residuals.probes.FARTHEST", FARTHEST
+    )  # some states are beyond
     found = sums(hand.step, hand.data)
     frame = hand.step.summary.region
     expected = np.zeros((2, hand.data.dimension, hand.data.dimension))
@@ -343,7 +347,7 @@ def test_threads_and_chunks_change_nothing_but_what_two_chunks_share(d: int) -> 
     chunked = sums(step, data, size)
     lost = {"pairs", "lagged", "lagged_squares", "block_counts", "block_squares", "paired"}
     lost |= {"visits", "probes.lagged", "probes.bursts", "probes.lag_count"}
-    lost |= {"probes.leaning"}
+    lost |= {"probes.leaning", "echoes.gram", "echoes.explained"}
     assert_same(whole, chunked, lost, rtol=1e-9)
     borders = -(-(len(data.states) - 1) // size) - 1
     assert 0 < whole.pairs.max() - chunked.pairs.max() <= borders
@@ -432,10 +436,13 @@ def test_units_of_a_coordinate_change_nothing() -> None:
     assert other.shift == pytest.approx(one.shift, rel=1e-6)
     have_units = {"leftover", "allotted"}
     have_units |= {f"probes.{name}" for name in ("parts", "trajectories", "missed", "spread")}
+    have_units |= {"echoes.gram", "echoes.explained"}
     assert_same(one.residuals, other.residuals, have_units, rtol=1e-6)
     for question in ("times", "kinds"):
         left, right = (getattr(some.residuals.probes, question)() for some in (one, other))
         np.testing.assert_allclose(left.errors, right.errors, rtol=1e-6)
+    echoes = [some.residuals.echoes.errors(some.listener.fitted) for some in (one, other)]
+    np.testing.assert_allclose(*echoes, rtol=1e-6)
     np.testing.assert_allclose(
         one.residuals.probes.predicted, other.residuals.probes.predicted, rtol=1e-6
     )

@@ -10,7 +10,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics.findings import Limitation
-from wgsindy.diagnostics.rhythm import MOST_STRETCHES, Stretches
+from wgsindy.diagnostics.residuals.rhythm import MOST_STRETCHES, Stretches
 
 DT, SUBSTEPS = 0.05, 5
 

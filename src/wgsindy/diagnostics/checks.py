@@ -31,7 +31,7 @@ from wgsindy.diagnostics.probe_checks import (
     uneven_clock,
 )
 from wgsindy.diagnostics.refits import CHAIN_EVIDENCE
-from wgsindy.diagnostics.residuals import BLOCKS
+from wgsindy.diagnostics.residuals.sums import BLOCKS
 from wgsindy.diagnostics.sample_checks import (
     boundary,
     interpolated,

@@ -11,7 +11,6 @@ from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 from wgsindy.diagnostics.extrapolation import KnownDrift, known_drift
-from wgsindy.diagnostics.probes import Prober
 from wgsindy.diagnostics.refits import (
     APART,
     StepChange,
@@ -20,8 +19,10 @@ from wgsindy.diagnostics.refits import (
     second_order_evidence,
     step_change,
 )
-from wgsindy.diagnostics.residuals import CHUNK, ResidualPass, Residuals, standardised
-from wgsindy.diagnostics.rhythm import Stretches
+from wgsindy.diagnostics.residuals.echoes import Listener
+from wgsindy.diagnostics.residuals.probes import Prober
+from wgsindy.diagnostics.residuals.rhythm import Stretches
+from wgsindy.diagnostics.residuals.sums import CHUNK, ResidualPass, Residuals, standardised
 from wgsindy.estimate.orders import OrderEvidence
 from wgsindy.estimate.predictions import Predictor
 from wgsindy.estimate.result import Fit
@@ -154,6 +155,11 @@ class Measurements:
         return Stretches.of(self.data)
 
     @cached_property
+    def listener(self) -> Listener:
+        """Which fitted terms have their say before the past has."""
+        return Listener.of(self.generator)
+
+    @cached_property
     def residuals(self) -> Residuals:
         """Sums over what the generator leaves of the increments."""
         return self._sums[0]
@@ -167,6 +173,7 @@ class Measurements:
             len(self.data),
             self.noise_level,
             prober,
+            self.listener,
             self.stretches,
         )
         step = PassPair(left, HalvesPass(self.data))

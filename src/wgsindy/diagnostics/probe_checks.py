@@ -15,7 +15,8 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.diagnostics.probes import LAGS, beyond_chance
+from wgsindy.diagnostics.residuals.echoes import WINDOWS
+from wgsindy.diagnostics.residuals.probes import LAGS, beyond_chance
 from wgsindy.model.linear_form import field_names
 
 STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at several lengths
@@ -242,6 +243,32 @@ def delayed(seen: Measurements) -> Iterator[Finding]:
             "more than this one.",
             "A delay, a smoothed or shifted column? Give the columns as measured, at the same "
             "times, or keep every few samples only (--every).",
+        )
+    else:
+        yield from _lasting(seen)
+
+
+def _lasting(seen: Measurements) -> Iterator[Finding]:
+    """Residuals that sums of earlier ones tell of, each too little for any one of them to show."""
+    if seen.data.order == 2 or seen.data.partly_seen:  # what is unseen lasts, and is allowed for
+        return
+    d, left = seen.data.dimension, seen.residuals
+    errors = left.echoes.errors(seen.listener.fitted)
+    errors[seen.noiseless] = 0.0
+    share = _share_of_drift(seen, np.moveaxis(errors, 0, -1) ** 2 - 1)
+    clear = (np.abs(errors) > chance(2 * errors.size)) & (np.moveaxis(share, -1, 0) > MISFIT)
+    if clear.any():
+        p, q, w = np.unravel_index(np.argmax(np.where(clear, np.abs(errors), 0.0)), clear.shape)
+        name, other = seen.data.names[p], seen.data.names[q]
+        yield Finding(
+            Limitation.DELAYED,
+            (field_names(d)[0][p],),
+            f"what the drift leaves of {name} has a memory: what it left of {other} over the last "
+            f"{WINDOWS[w]} steps tells of the next one ({abs(errors[p, q, w]):.1f} standard "
+            f"errors; about {_of_its_size(share[q, w, p])}). Something that is not observed "
+            "acts on it, or the error of a sensor lasts.",
+            "Observe more of the process, or keep every few samples only (--every) and compare. "
+            "The fitted drift is an average over what is hidden.",
         )
 
 

@@ -136,8 +136,12 @@ def multiply(left: FloatArray, right: FloatArray, out: FloatArray | None = None)
     return found
 
 
+@np.errstate(all="ignore")
 def inverse(matrices: FloatArray) -> FloatArray:
-    """Inverses of ``(d, d, n)`` matrices that are not far from one (no pivots are sought)."""
+    """Inverses of ``(d, d, n)`` matrices that are not far from one (no pivots are sought).
+
+    NaN where there is none: what is made of it does not count.
+    """
     d = len(matrices)
     work = np.concatenate([matrices, np.zeros_like(matrices)], axis=1)
     for p in range(d):

@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics import Diagnostics
-from wgsindy.diagnostics.residuals import standardised
+from wgsindy.diagnostics.residuals.sums import standardised
 from wgsindy.estimate.predictions import Predictor
 from wgsindy.model.generator import Generator
 from wgsindy.model.uncertainty import normal_quantile

@@ -13,8 +13,15 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.chunk import Chunk, Spans
-from wgsindy.diagnostics.probes import Deviation, Prober, Probes, beyond_chance, variances_apart
-from wgsindy.diagnostics.rhythm import PACES, Stretches
+from wgsindy.diagnostics.residuals.echoes import Echoes, Listener
+from wgsindy.diagnostics.residuals.probes import (
+    Deviation,
+    Prober,
+    Probes,
+    beyond_chance,
+    variances_apart,
+)
+from wgsindy.diagnostics.residuals.rhythm import PACES, Stretches
 from wgsindy.estimate.predictions import Predictions, Predictor
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SumPass, added, merged_by
@@ -75,6 +82,7 @@ class Residuals:
     stretches: FloatArray  # (2, d, S) z and z^2 - 1, by stretches of time
     paces: FloatArray  # (2, P, d) number and sum of z^2, by length of step
     probes: Probes = field(metadata=merged_by(added))  # z by place, time, trajectory and past
+    echoes: Echoes = field(metadata=merged_by(added))  # z by sums of earlier ones
 
     @property
     def variance(self) -> FloatArray:
@@ -196,6 +204,7 @@ class ResidualPass(SumPass[Residuals]):
     n_trajectories: int
     level: FloatArray
     prober: Prober
+    listener: Listener
     stretches: Stretches
 
     def empty(self) -> Residuals:
@@ -227,6 +236,7 @@ class ResidualPass(SumPass[Residuals]):
             stretches=np.zeros((2, d, self.stretches.total)),
             paces=np.zeros((2, PACES, d)),
             probes=self.prober.empty(),
+            echoes=self.listener.empty(),
         )
 
     @np.errstate(all="ignore")  # a formula that explodes is seen by what is summed of it
@@ -241,6 +251,7 @@ class ResidualPass(SumPass[Residuals]):
         z = np.where(noisy, z, 0.0)
         self._add_moments(total, z, noisy, spans)
         self.prober.add(total.probes, chunk, found, z, noisy)
+        self.listener.add(total.echoes, chunk, found, z, noisy)
         self.stretches.add(total.stretches, chunk, z)
         self.stretches.add_paces(total.paces, chunk, z)
         jacobian = generator.drift_jacobian(chunk.states)

@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
-from wgsindy.diagnostics.probes import beyond_chance
+from wgsindy.diagnostics.residuals.probes import beyond_chance
 
 MOST_STRETCHES = 32_768
 FEWEST_STRETCHES = 32  # of a trajectory that is looked at
