@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,10 +135,8 @@ def states_of(generator: Generator, data: Dataset, summary: DataSummary | None =
             f"the generator is one of {list(generator.names)}, the data have {list(data.names)}."
         )
     predictor = Predictor.of(generator, summary or data_summary(data, standardise=False))
-    # A state is known to its band: steps need not be so fine that many of them tell an error.
-    dynamics = replace(predictor.dynamics, place=replace(predictor.place, count=1))
     with np.errstate(all="ignore"):
-        found = smoothed(dynamics, predictor.observation_noise, data)
+        found = smoothed(predictor.dynamics, predictor.observation_noise, data)
     seen: BoolArray = np.ones(data.states.shape, dtype=bool) if data.seen is None else data.seen
     if not np.isfinite(found.mean).all():
         raise DataError(
