@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 LOCKED := install --quiet --require-hashes
 
 .PHONY: demo examples quick test coverage everything goldens wheel-check lint types docs clean
-.PHONY: fuzz mutation calibration faults repeat breaks nightly lowest pythons supply-chain lock
+.PHONY: fuzz mutation calibration faults repeat breaks nightly lowest pythons supply-chain lock experiments
 
 demo: $(VENV)/.installed
 	$(BIN)/wgsindy demo
@@ -58,8 +58,12 @@ breaks: $(VENV)/.dev
 calibration: $(VENV)/.dev
 	$(BIN)/wgsindy bench calibration
 
+# Every experiment of the evidence, in small.
+experiments: $(VENV)/.dev
+	$(BIN)/wgsindy bench all --quick --out $$(mktemp -d)
+
 # What takes longer than anybody waits for; see docs/evidence/trust.md.
-nightly: fuzz mutation calibration faults breaks repeat pythons lowest supply-chain
+nightly: fuzz mutation calibration faults breaks repeat pythons lowest supply-chain experiments
 
 # The lowest versions that pyproject.toml allows; every Python from 3.11 on that is here.
 lowest:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ import wgsindy as wg
 from figures import draw_thinning
 from fish_checks import isotropic_law, noise_by_polarisation, simulated, with_noise
 from wgsindy.data.arrays import FloatArray
+from wgsindy.diagnostics import Measurements
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.files import Reading
 from wgsindy.report import write_report
@@ -56,23 +57,34 @@ def thinned(data: wg.Trajectories, every: int, start: int = 0) -> wg.Trajectorie
     return wg.Trajectories(kept, dt=STEP * every, names=data.names)
 
 
-class Look(NamedTuple):
-    """One fit: drift rate -b.m/|m|^2, tensor along m and across it, correlations of residuals."""
+@dataclass(frozen=True)
+class Look:
+    """One fit: drift rate -b.m/|m|^2, tensor along m and across it."""
 
     data: wg.Trajectories
     est: wg.WGSINDy
     rate: float
     along: float
     across: float
-    lags: FloatArray  # (31,) mean over both coordinates
+
+    @cached_property
+    def lags(self) -> FloatArray:
+        """Correlations of residuals with those before, ``(31,)``, mean over both coordinates."""
+        level = Measurements(self.est.fit_).noise_level
+        return residuals(self.est.generator_, self.data, level).autocorrelation().mean(axis=1)
+
+    @property
+    def clipped(self) -> float:
+        """Share of samples at which there is no tensor."""
+        found = self.est.fit_.likelihood
+        return 0.0 if found is None else found.clipped
 
     def line(self, every: int) -> str:
         """A row of the table."""
-        clipped = self.est.diagnostics_.clipped_fraction
         return (
             f"{every:>5} {every * STEP:>6.2f} {name_of(self.est.recipe):<13} {self.rate:>7.3f} "
             f"{self.along:>7.3f} {self.across:>7.3f} {self.lags[1]:>7.2f} {self.lags[2]:>7.2f} "
-            f"{clipped:>7.0%}"
+            f"{self.clipped:>7.0%}"
         )
 
 
@@ -96,7 +108,6 @@ def look(
         -float(np.einsum("ni,ni->n", b, m).mean()) / RADIUS,
         float(along.mean()),
         float((np.trace(a, axis1=1, axis2=2) - along).mean()),
-        residuals(est.generator_, data, est.diagnostics_).autocorrelation().mean(axis=1),
     )
 
 
@@ -133,7 +144,7 @@ def control(generator: wg.Generator, variance: float) -> list[str]:
             found = look(data, recipe)
             lines.append(
                 f"  {name:<20} {name_of(recipe):<13} drift rate {found.rate:>6.3f}, tensor along m "
-                f"{found.along:.3f}, clipped {found.est.diagnostics_.clipped_fraction:.0%}"
+                f"{found.along:.3f}, clipped {found.clipped:.0%}"
             )
     return lines
 

@@ -441,8 +441,8 @@ def test_units_of_a_coordinate_change_nothing() -> None:
     for question in ("times", "kinds"):
         left, right = (getattr(some.residuals.probes, question)() for some in (one, other))
         np.testing.assert_allclose(left.errors, right.errors, rtol=1e-6)
-    echoes = [some.residuals.echoes.errors(some.listener.fitted) for some in (one, other)]
-    np.testing.assert_allclose(*echoes, rtol=1e-6)
+    left, right = (some.residuals.echoes.errors(some.listener.fitted) for some in (one, other))
+    np.testing.assert_allclose(left, right, rtol=1e-6)
     np.testing.assert_allclose(
         one.residuals.probes.predicted, other.residuals.probes.predicted, rtol=1e-6
     )

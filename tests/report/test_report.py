@@ -817,7 +817,7 @@ def test_residuals_are_the_noise_that_was_put_in() -> None:
     data, shocks = euler(drift, noise, [1.0, 0.0], paths=3, steps=200, dt=0.02, seed=5)
     x, y = sympy.symbols("x y")
     truth = Generator.from_sympy(("x", "y"), [y, -x], [[0.25, 0], [0, 1 + x**2]])
-    found = residuals(truth, data, examined(truth, data))
+    found = residuals(truth, data, examined(truth, data).noise_level)
     np.testing.assert_allclose(found.values, shocks, atol=1e-9)
     memory = found.autocorrelation()
     paths = shocks.reshape(3, 200, 2)
@@ -841,7 +841,7 @@ def test_residuals_know_the_step_of_their_own_path() -> None:
     truth = Generator.from_sympy(("x",), [-sympy.Symbol("x")], [[0.25]])
     shocks = np.concatenate([part[1] for part in parts])
     np.testing.assert_allclose(
-        residuals(truth, data, examined(truth, data)).values, shocks, atol=1e-9
+        residuals(truth, data, examined(truth, data).noise_level).values, shocks, atol=1e-9
     )
 
 
@@ -853,7 +853,7 @@ def test_wrong_equations_fail_their_checks() -> None:
     def verdicts(drift: Any, variance: float) -> dict[str, bool]:
         generator = Generator.from_sympy(("x",), [drift], [[variance]])
         seen = examined(generator, data)
-        moments = residuals(generator, data, seen).moments(0, seen)
+        moments = residuals(generator, data, seen.noise_level).moments(0, seen)
         return {item.name: item.expected for item in moments if item.name in names}
 
     # A fixed seed; three intervals of 95 % fail together or alone in 14 of 100 right fits.
@@ -874,7 +874,7 @@ def test_residuals_agree_with_the_diagnostics() -> None:
     x = sympy.Symbol("x")
     truth = Generator.from_sympy(("x",), [0.5 - x], [[x**2]])
     seen = examined(truth, stuck)
-    found = residuals(truth, stuck, seen)
+    found = residuals(truth, stuck, seen.noise_level)
     assert seen.repeated_samples == 12
     values = found.of(0)
     assert 0 < len(values) < len(found.values) == stuck.n_increments

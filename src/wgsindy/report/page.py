@@ -236,7 +236,7 @@ def residual_sections(
     generator: Generator, data: Digest, diagnostics: Diagnostics
 ) -> list[ResidualSection]:
     """Residuals of every coordinate, as numbers and as pictures."""
-    found = residuals(generator, data.segments, diagnostics, share=data.share)
+    found = residuals(generator, data.segments, diagnostics.noise_level, share=data.share)
     found = replace(found, names=data.names)
     memory = found.autocorrelation()
     sections = []

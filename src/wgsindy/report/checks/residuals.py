@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.trajectories import Trajectories
@@ -105,14 +106,14 @@ class Residuals:
 
 
 def residuals(
-    generator: Generator, data: Trajectories, diagnostics: Diagnostics, *, share: float = 1.0
+    generator: Generator, data: Trajectories, noise_level: ArrayLike, *, share: float = 1.0
 ) -> Residuals:
     """Standardise every increment of ``data`` by what ``generator`` says of it.
 
-    As the diagnostics do: those are left out where the coordinate has almost no noise. ``data`` are
-    that ``share`` of what the diagnostics saw.
+    As the diagnostics do: those are left out where the coordinate has almost none of the mean
+    ``noise_level (d,)``. ``data`` are that ``share`` of what the diagnostics saw.
     """
-    level, found = np.array(diagnostics.noise_level), []
+    level, found = np.asarray(noise_level), []
     predictor = Predictor.of(generator, data_summary(data, standardise=False))
     for chunk in data.chunks():
         predicted = predictor(chunk)

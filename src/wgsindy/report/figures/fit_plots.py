@@ -40,7 +40,7 @@ def plot_residuals(
     """
     p = _number(generator, coordinate)
     seen = digest(data)
-    values = residuals(generator, seen.segments, diagnostics, share=seen.share).of(p)
+    values = residuals(generator, seen.segments, diagnostics.noise_level, share=seen.share).of(p)
     if len(values) < 2:
         raise DataError(f"the fit states no noise for {generator.names[p]}: it has no residuals.")
     axes, edges = new_axes(ax), np.linspace(-WIDEST, WIDEST, BINS + 1)
