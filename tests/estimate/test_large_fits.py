@@ -266,7 +266,7 @@ def test_what_all_steps_say_is_held_to_the_number_of_all_steps() -> None:
     data = oscillator(2)
     fitted = WGSINDy("poly3", "sharp").fit(data)
     whole, quarter = (
-        residuals(fitted.generator_, data, fitted.diagnostics_, share=share).moments(
+        residuals(fitted.generator_, data, fitted.diagnostics_.noise_level, share=share).moments(
             1, fitted.diagnostics_
         )
         for share in (1.0, 0.25)
