@@ -228,7 +228,7 @@ def _estimate(
         noise_error=noise_error,
         clipped=scores.clipped / scores.count,
         condition=condition,
-        alternatives=equally_good(drift, entries, selection.basis.formulas),
+        alternatives=equally_good(drift, entries, selection.basis),
         model=final,
     )
 

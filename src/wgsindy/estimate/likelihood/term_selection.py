@@ -8,7 +8,6 @@ have a negative variance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -38,6 +37,7 @@ ENTRY_SWEEPS = 2
 MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree
 SHARED_BONUS = 2.0  # log-evidence off for a term that all other entries of the tensor have
 EQUAL, MOST_EQUAL = 3.0, 5  # log-evidence behind the best formula of a field, and how many
+STRONG = 4.0  # log-evidence (55 to 1) below which a simpler formula is shown beside it
 SURE = 1e6  # log-evidence for or against a term whose presence is known
 
 
@@ -245,15 +245,22 @@ def best_entries(entries: list[Posterior], noiseless_level: FloatArray) -> Float
 
 
 def equally_good(
-    drift: list[Posterior], entries: list[Posterior], formulas: Sequence[str]
+    drift: list[Posterior], entries: list[Posterior], basis: Basis
 ) -> tuple[Alternative, ...]:
-    """Sets of terms whose evidence is nearly that of the best of their field, best first."""
-    terms, near = np.array(formulas), []
+    """Sets of terms whose evidence is nearly that of the best of their field, best first.
+
+    Simpler are polynomials of a lower degree, or any in the place of another kind of terms.
+    """
+    terms, near = np.array(basis.formulas), []
+    size = np.where(np.arange(len(basis)) < len(basis.monomials), basis.degrees, np.inf)
     names = [name for group in field_names(len(drift)) for name in group]
     for name, posterior in zip(names, [*drift, *entries], strict=True):
         with np.errstate(divide="ignore"):
             behind = np.log(posterior.weights / posterior.weights[0])
-        for row in np.flatnonzero(behind > -EQUAL)[1 : MOST_EQUAL + 1].tolist():
+        largest = np.where(posterior.supports, size, 0.0).max(axis=1)
+        simpler = (behind > -STRONG) & (largest < largest[0])
+        equal = np.flatnonzero(behind > -EQUAL)[1 : MOST_EQUAL + 1]
+        for row in np.union1d(equal, np.flatnonzero(simpler)[:1]).tolist():
             chosen = tuple(terms[posterior.supports[row]].tolist())
             near.append(Alternative(name, chosen, float(behind[row])))
     return tuple(sorted(near, key=lambda one: -one.log_evidence))
