@@ -13,7 +13,7 @@ from formulas import NAMES, POINTS
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import LibraryError
 from wgsindy.terms.expression import Expression
-from wgsindy.terms.parsing import MAX_LENGTH
+from wgsindy.terms.parsing import MAX_DEPTH, MAX_LENGTH
 
 X, Y = np.array([-1.7, -0.2, 0.4, 2.3]), np.array([0.6, -1.1, 1.9, -0.8])
 
@@ -159,6 +159,12 @@ def test_a_deep_formula_works_or_is_refused_with_a_sentence(shape: str, depth: i
         assert formula.value(POINTS).shape == (4,)
         assert formula.jet(POINTS).hessian.shape == (4, 2, 2)
     assert Expression.parse(formula.text, NAMES).text == formula.text
+
+
+def test_the_deepest_formula_is_as_deep_as_the_sentence_says() -> None:
+    Expression.parse(DEEP["functions"](MAX_DEPTH - 1), NAMES)
+    with pytest.raises(LibraryError, match=f"more than {MAX_DEPTH} levels deep"):
+        Expression.parse(DEEP["functions"](MAX_DEPTH), NAMES)
 
 
 @pytest.mark.parametrize("text", ["1" + "0" * 400, "x + 1e999", "x**1e999", "1e300*1e300*x"])
