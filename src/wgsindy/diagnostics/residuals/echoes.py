@@ -31,11 +31,12 @@ class Echoes:
     def errors(self, fitted: BoolArray) -> FloatArray:
         """Slopes along windows in standard errors, ``(d, d, W)``: component, coordinate, window.
 
-        ``fitted (d, K)`` are the terms of each component, whose coefficients give way to it.
+        ``fitted (d, K)`` are the terms of each component, whose coefficients give way to it. Zero
+        where a formula explodes at a sample: other checks say so.
         """
         d, k = fitted.shape
         found = np.zeros((d, self.explained.shape[1] - k))
-        for p in range(d):
+        for p in np.flatnonzero(np.isfinite(self.gram).all(axis=(1, 2))).tolist():
             size = np.sqrt(np.diag(self.gram[p]))
             size[size == 0] = 1.0  # terms have units of their own
             gram, explained = self.gram[p] / np.outer(size, size), self.explained[p] / size
