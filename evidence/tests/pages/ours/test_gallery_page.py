@@ -47,10 +47,10 @@ def test_nothing_fails_where_nothing_is_wrong() -> None:
 
 def test_a_null_that_is_identified_is_counted_and_listed() -> None:
     false = line(NULL, "identified", 2)
-    assert sentence(*GOOD, false).startswith("Falsely identified: 1 of 3 (33 %); in 0 of these")
+    assert sentence(*GOOD, false).startswith("Falsely identified: 1 of 3 (33.3 %); in 0 of these")
     assert failing(*GOOD, false) == [KINDS[NULL].title]
     held = line(NULL, "identified", 2, covered=0.9)
-    assert sentence(*GOOD, held).startswith("Falsely identified: 1 of 3 (33 %); in 1 of these")
+    assert sentence(*GOOD, held).startswith("Falsely identified: 1 of 3 (33.3 %); in 1 of these")
     assert failing(*GOOD, held) == [KINDS[NULL].title]
 
 

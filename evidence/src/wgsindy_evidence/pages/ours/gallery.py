@@ -11,7 +11,7 @@ from wgsindy_evidence.experiments.ours.gallery import CRASHED, REFUSED
 from wgsindy_evidence.experiments.ours.gallery_data.everything import KINDS
 from wgsindy_evidence.experiments.ours.gallery_data.kind import Kind, Size
 from wgsindy_evidence.experiments.ours.measured import LEAST_COVERED
-from wgsindy_evidence.grid import Grid, number, percent
+from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import Content
 from wgsindy_evidence.pages.summary import median
 
@@ -117,7 +117,8 @@ def headline(rows: Sequence[Row]) -> str:
 
 
 def _share(count: int, total: int) -> str:
-    return f"{count} of {total} ({percent(count / total)})" if total else "0 of 0"
+    """Say it so finely that what is asked for, one in a hundred, is not met by rounding."""
+    return f"{count} of {total} ({100 * count / total:.3g} %)" if total else "0 of 0"
 
 
 def _grid(title: str, headings: Sequence[str], rows: list[list[str]], left: int) -> Grid:
