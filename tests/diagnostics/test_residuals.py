@@ -93,7 +93,7 @@ def pass_over(
         len(data),
         level,
         Prober.of(data, summary),
-        Listener.of(generator),
+        Listener.of(generator.basis, generator.drift_coefficients),
         Stretches.of(data),
     )
 
@@ -226,9 +226,8 @@ def test_neighbours_are_weighed_by_where_they_are(
     both: tuple[Residuals, ByHand], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand = both[1]
-    monkeypatch.setattr(
-        "wgsindy.diagnostics.residuals.probes.FARTHEST", FARTHEST
-    )  # some states are beyond
+    # Some states are beyond.
+    monkeypatch.setattr("wgsindy.diagnostics.residuals.probes.FARTHEST", FARTHEST)
     found = sums(hand.step, hand.data)
     frame = hand.step.summary.region
     expected = np.zeros((2, hand.data.dimension, hand.data.dimension))

@@ -157,7 +157,7 @@ class Measurements:
     @cached_property
     def listener(self) -> Listener:
         """Which fitted terms have their say before the past has."""
-        return Listener.of(self.generator)
+        return Listener.of(self.generator.basis, self._written_drift)
 
     @cached_property
     def residuals(self) -> Residuals:
@@ -306,14 +306,19 @@ class Measurements:
         apart = np.subtract(*halves.mean[:, active]) / scale
         return float(np.sqrt(apart @ np.linalg.lstsq(spread, apart)[0]))
 
+    @property
+    def _written_drift(self) -> FloatArray:
+        """Coefficients ``(d, K)`` of the formula; an average over supports has all terms."""
+        spread = self.generator.uncertainty
+        return self.generator.drift_coefficients if spread is None else spread.drift
+
     def _active_coordinates(self) -> BoolArray:
         """Which coordinates any field depends on where the data are, ``(d,)``."""
         with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
             slopes = self.generator.basis.gradients(self.points)
-        spread = self.generator.uncertainty
-        # An average over supports has a trace of every term.
-        drift = self.generator.drift_coefficients if spread is None else spread.drift
-        used = drift.any(axis=0) | self.generator.tensor_field.coefficients.any(axis=0)
+        used = self._written_drift.any(axis=0) | self.generator.tensor_field.coefficients.any(
+            axis=0
+        )
         return np.asarray(slopes[:, used].any(axis=(0, 1)))
 
     @cached_property

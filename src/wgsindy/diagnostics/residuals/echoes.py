@@ -13,8 +13,8 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.data.chunk import Chunk, Spans
+from wgsindy.diagnostics.residuals.probes import in_deviations
 from wgsindy.estimate.predictions import Predictions
-from wgsindy.model.generator import Generator
 from wgsindy.terms.basis import Basis
 
 WINDOWS = (2, 4, 8, 16, 32, 64, 128)  # steps back over which residuals are summed
@@ -59,12 +59,10 @@ class Listener:
     fitted: BoolArray  # (d, K) which of these each component has
 
     @classmethod
-    def of(cls, generator: Generator) -> Listener:
-        spread = generator.uncertainty
-        # An average over supports has a trace of every term.
-        drift = generator.drift_coefficients if spread is None else spread.drift
+    def of(cls, basis: Basis, drift: FloatArray) -> Listener:
+        """Listen beside the terms of a ``drift (d, K)``."""
         terms = np.flatnonzero(drift.any(axis=0))
-        return cls(generator.basis, terms, drift[:, terms] != 0)
+        return cls(basis, terms, drift[:, terms] != 0)
 
     def empty(self) -> Echoes:
         d, k = self.fitted.shape
@@ -77,7 +75,7 @@ class Listener:
         """Add a chunk; ``z (d, n)`` is zero where it is not ``noisy``."""
         terms = self.basis.values(found.states)[:, self.terms].T
         past = _windows(z, Spans.of(chunk.trajectory))
-        root = np.sqrt(chunk.dt / np.maximum(found.noise.T, np.finfo(np.float64).tiny)) * noisy
+        root = in_deviations(found, chunk.dt) * noisy
         for p in range(len(z)):
             told = np.concatenate([terms * root[p], past * noisy[p]])
             total.gram[p] += told @ told.T

@@ -140,6 +140,11 @@ def beyond_chance(squares: FloatArray, freedom: IntArray | FloatArray) -> Deviat
     return Deviation(np.where(none, 0.0, errors), np.where(none, 0.0, squares - freedom))
 
 
+def in_deviations(found: Predictions, dt: FloatArray) -> FloatArray:
+    """How many standard deviations of a step a drift of one is worth, ``(d, n)``."""
+    return np.sqrt(dt / np.maximum(found.noise.T, np.finfo(np.float64).tiny))
+
+
 @dataclass(frozen=True)
 class Prober:
     """Sums what :class:`Probes` has; ``edges (B - 1, d)`` are those of the bins."""
@@ -199,7 +204,7 @@ class Prober:
         within = chunk.start + np.arange(len(owner)) - self.starts[owner]
         part = within * PARTS // self.lengths[owner]
         where = ((chunk.states - self.centre) / self.scale).T
-        root = np.sqrt(chunk.dt / np.maximum(found.noise.T, np.finfo(np.float64).tiny)) * noisy
+        root = in_deviations(found, chunk.dt) * noisy
         spans = Spans.of(owner)
         for p in range(len(z)):
             along = np.concatenate([np.ones((1, z.shape[1])), where, found.drift.T[p : p + 1]])
