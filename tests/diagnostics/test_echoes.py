@@ -11,7 +11,15 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.chunk import Spans
 from wgsindy.diagnostics import Measurements, probe_checks
 from wgsindy.diagnostics.findings import Limitation
-from wgsindy.diagnostics.residuals.echoes import WINDOWS, Echoes, _windows
+from wgsindy.diagnostics.residuals.echoes import (
+    RATES,
+    SPELLS,
+    WINDOWS,
+    Echoes,
+    Listener,
+    _past,
+)
+from wgsindy.diagnostics.residuals.probes import in_deviations
 
 DT = 0.05
 
@@ -35,43 +43,82 @@ def seen_of(paths: FloatArray) -> Measurements:
 
 def test_windows_sum_the_steps_before_of_the_same_trajectory() -> None:
     z = np.arange(1.0, 13.0).reshape(2, 6)
-    found = _windows(z, Spans.of(np.array([0, 0, 0, 0, 1, 1]))).reshape(2, len(WINDOWS), 6)
-    two = WINDOWS.index(2)
-    np.testing.assert_array_equal(found[0, two], [0, 1, 3, 5, 0, 5])
-    np.testing.assert_array_equal(found[1, -1], [0, 7, 15, 24, 0, 11])
+    found = _past(z, (2, 128), Spans.of(np.array([0, 0, 0, 0, 1, 1]))).reshape(2, 2, 6)
+    np.testing.assert_array_equal(found[0, 0], [0, 1, 3, 5, 0, 5])
+    np.testing.assert_array_equal(found[1, 1], [0, 7, 15, 24, 0, 11])
 
 
 def test_errors_are_those_of_a_regression() -> None:
-    """The slope of a window that the fitted terms had no say in, over its standard error."""
+    """The slope of a sign of the past that the fitted terms had no say in, over its error."""
     rng = np.random.default_rng(3)
-    d, n, past = 2, 400, 2 * len(WINDOWS)
-    told, z = rng.standard_normal((d, 3 + past, n)), rng.standard_normal((d, n))
-    told[:, 3:] += told[:, :1]  # so that terms tell of windows
+    n, past = 400, 2 * len(WINDOWS) + len(RATES) + 3 * len(SPELLS)
+    terms, z = rng.standard_normal((2, 3, n)), rng.standard_normal((2, n))
+    signs = rng.standard_normal((2, past, n)) + terms[:, :1]  # so that terms tell of signs
     fitted = np.array([[True, True, False], [False, False, False]])
-    gram = np.einsum("pkn,pln->pkl", told, told)
-    found = Echoes(gram, np.einsum("pkn,pn->pk", told, z)).errors(fitted)
-    terms = told[0, :2].T
-    left = z[0] - terms @ np.linalg.lstsq(terms, z[0])[0]
-    window = told[0, 3 + len(WINDOWS) + 4]
-    own = window - terms @ np.linalg.lstsq(terms, window)[0]
-    assert found[0, 1, 4] == pytest.approx(own @ left / np.linalg.norm(own))
-    window = told[1, 3]
-    assert found[1, 0, 0] == pytest.approx(window @ z[1] / np.linalg.norm(window))
-    gram[0, 0, 0] = np.nan  # a formula that explodes is not asked
-    other = Echoes(gram, np.einsum("pkn,pn->pk", told, z)).errors(fitted)
+    sums = Echoes(
+        np.einsum("pkn,pln->pkl", terms, terms),
+        np.einsum("pkn,prn->pkr", terms, signs),
+        np.einsum("prn,prn->pr", signs, signs),
+        np.einsum("pkn,pn->pk", np.concatenate([terms, signs], axis=1), z),
+    )
+    own = terms[0, :2].T
+    left = z[0] - own @ np.linalg.lstsq(own, z[0])[0]
+
+    def expected(row: int) -> float:
+        sign = signs[0, row] - own @ np.linalg.lstsq(own, signs[0, row])[0]
+        return float(sign @ left / np.linalg.norm(sign))
+
+    first, second = 2 * len(WINDOWS), 2 * len(WINDOWS) + len(RATES)
+    windows, rates = sums.of_residuals(fitted), sums.of_rates(fitted)
+    assert windows[0, 1, 4] == pytest.approx(expected(len(WINDOWS) + 4))
+    assert rates[0, 2] == pytest.approx(expected(first + 2))
+    assert sums.of_terms(fitted)[0, 1, 2] == pytest.approx(expected(second + len(SPELLS) + 2))
+    sign = signs[1, 0]
+    assert windows[1, 0, 0] == pytest.approx(sign @ z[1] / np.linalg.norm(sign))
+    sums.terms[0, 0, 0] = np.nan  # a formula that explodes is not asked
+    other = sums.of_residuals(fitted)
     assert not other[0].any()
-    np.testing.assert_array_equal(other[1], found[1])
+    np.testing.assert_array_equal(other[1], windows[1])
+
+
+def test_signs_of_the_past_are_those_of_each_sample_by_hand() -> None:
+    """Windows, pairs of windows and spells of the fitted terms, one sample after the other."""
+    seen = seen_of(followed(1, 0.0)[:2, :600])
+    generator, data = seen.generator, seen.data
+    listener = Listener.of(generator.basis, seen._written_drift)
+    (chunk,) = data.chunks(10_000)
+    found = seen._predictor(chunk)
+    rng = np.random.default_rng(0)
+    z, noisy = rng.standard_normal((1, len(chunk.dt))), np.ones((1, len(chunk.dt)), dtype=bool)
+    total = listener.empty()
+    listener.add(total, chunk, found, z, noisy)
+    root = in_deviations(found, chunk.dt)[0]
+    (term,) = (generator.basis.values(chunk.states)[:, listener.terms] * root[:, None]).T
+    score, rows = term * z[0], []
+    for n, owner in enumerate(chunk.trajectory):
+        before = [m for m in range(n) if chunk.trajectory[m] == owner]
+        past = {w: sum(z[0, m] for m in before[-w:]) for w in WINDOWS}
+        between = [past[b] / np.sqrt(b) - past[a] / np.sqrt(a) for a, b in RATES]
+        spells = [term[n] * sum(score[m] for m in before[-s:]) for s in SPELLS]
+        rows.append([*past.values(), *between, *spells])
+    signs = np.array(rows).T
+    np.testing.assert_allclose(total.squares[0], (signs**2).sum(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(total.across[0, 0], signs @ term, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(total.explained[0, 1:], signs @ z[0], rtol=1e-9, atol=1e-9)
+    assert total.explained[0, 0] == pytest.approx(term @ z[0])
+    assert total.terms[0, 0, 0] == pytest.approx(term @ term)
 
 
 def test_chance_makes_standard_errors_of_them() -> None:
-    """Over 60 fits of a relaxation their squares average to one, and none is a finding."""
-    squares = []
+    """Over 60 fits of a relaxation their squares average to one, and few are findings."""
+    squares, findings = [], []
     for seed in range(60):
         rng, kept = np.random.default_rng([7, seed]), np.exp(-DT)
         shocks = rng.standard_normal((4, 1000)) * np.sqrt((1 - kept**2) / 2)
         seen = seen_of(lfilter([1.0], [1.0, -kept], shocks, axis=1)[:, 200:, None])
         squares.append(seen.residuals.echoes.errors(seen.listener.fitted) ** 2)
-        assert not list(probe_checks.delayed(seen))
+        findings += [*probe_checks.delayed(seen), *probe_checks.wandering(seen)]
+    assert len(findings) <= 4  # of 60, where 1.6 % are allowed: more, once in 300 times
     mean = np.mean(squares, axis=0)
     assert ((mean > 0.55) & (mean < 1.57)).all()  # chi-squared of 60, 0.1 % on either side
 
@@ -82,3 +129,37 @@ def test_a_centre_that_wanders_unseen_is_named() -> None:
     assert found.fields == ("b1",)
     assert "over the last" in found.sentence
     assert not list(probe_checks.delayed(seen_of(followed(0, 0.0))))
+
+
+def rate_of(seed: int, wander: float) -> FloatArray:
+    """Samples ``(16, 1500, 1)`` of dx = -exp(r) x dt + dW, where r wanders by so much, unseen."""
+    rng = np.random.default_rng(seed)
+    paths = np.zeros((16, 1500, 1))
+    x, rate, h = np.zeros(16), np.zeros(16), DT / 5
+    for n in range(paths.shape[1]):
+        paths[:, n, 0] = x
+        for _ in range(5):
+            x = x - np.exp(rate) * x * h + np.sqrt(h) * rng.standard_normal(16)
+            rate = rate - 0.2 * rate * h + wander * np.sqrt(h) * rng.standard_normal(16)
+    return paths
+
+
+def test_a_rate_that_wanders_unseen_is_named() -> None:
+    (found,) = probe_checks.wandering(seen_of(rate_of(0, 0.6)))
+    assert found.limitation is Limitation.CHANGING
+    assert found.fields == ("b1",)
+    assert "ask for more of x " in found.sentence
+    assert not list(probe_checks.wandering(seen_of(rate_of(0, 0.0))))
+
+
+def test_the_error_of_a_sensor_that_lasts_is_named_by_its_two_rates() -> None:
+    """An error of 0.3 that lasts five steps, beside one of the same size that does not."""
+    rng, kept = np.random.default_rng(5), np.exp(-DT)
+    shocks = rng.standard_normal((16, 1500)) * np.sqrt((1 - kept**2) / 2)
+    state = lfilter([1.0], [1.0, -kept], shocks, axis=1)
+    error = rng.standard_normal((16, 1500))
+    lasting = 0.3 * lfilter([0.6], [1.0, -0.8], error, axis=1)
+    (found,) = probe_checks._two_rates(seen_of((state + lasting)[..., None]))
+    assert found.limitation is Limitation.DELAYED
+    assert "two rates" in found.sentence
+    assert not list(probe_checks._two_rates(seen_of((state + 0.3 * error)[..., None])))

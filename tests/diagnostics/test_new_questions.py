@@ -210,6 +210,57 @@ def test_a_formula_of_many_terms_is_no_equation() -> None:
         assert len(found) == expected
 
 
+def test_terms_that_take_each_other_back_are_no_equation() -> None:
+    """Of x - x^3 / 6 - sin(x) a fifth power is left, of 1.5 x - sin(x) more than half."""
+    terms = ["1", "x", "x**3", "sin(x)"]
+    est = WGSINDy(terms).fit(Trajectories(list(relaxation(12)), DT))
+    seen, spread = measured(est), est.generator_.uncertainty
+    assert spread is not None
+
+    def found(*drift: float) -> list[Finding]:
+        uncertainty = replace(spread, drift=np.array([drift]))
+        generator = replace(seen.generator, uncertainty=uncertainty)
+        return list(checks.cancelling(Measurements(replace(seen.fit, generator=generator))))
+
+    assert found(0.0, 1.5, 0.0, -1.0) == []
+    (one,) = found(0.0, 1.0, -1 / 6, -1.0)
+    x = seen.points[:, 0]
+    ratio = np.sin(x).std() / (x - x**3 / 6 - np.sin(x)).std()
+    assert (one.limitation, one.fields, one.handled) == (Limitation.LONG_FORMULA, ("b1",), False)
+    assert f"sin(x) is {ratio:.0f} times as large" in one.sentence
+
+
+def test_powers_of_a_distance_from_elsewhere_may_cancel() -> None:
+    """-(x - 5) has a constant that is five times as large as itself; so have its squares."""
+    seen = measured(fitted(relaxation(12) + 5, "poly3"))
+    assert list(checks.cancelling(seen)) == []
+
+
+def test_digits_that_are_coarser_than_a_step_are_named() -> None:
+    """Steps have a deviation of 0.22: grids of 0.25 and 0.2, which the filter allows for."""
+
+    def found(width: float) -> list[Finding]:
+        seen = measured(fitted(np.rint(relaxation(3) / width) * width))
+        assert seen.summary.every == 1  # not so coarse that samples are left out
+        return list(sample_checks.rounded(seen))
+
+    assert found(0.2) == []
+    (one,) = found(0.25)
+    assert (one.limitation, one.fields, one.handled) == (Limitation.ROUNDED, ("a11",), False)
+    assert "a grid of 0.25, where a step has a deviation of 0.2" in one.sentence
+
+
+def test_tails_are_judged_at_the_rate_of_a_false_alarm() -> None:
+    """A tenth of the rows is gone: a kurtosis of 0.22. Steps of a linear process have none."""
+    whole, rng = relaxation(21, steps=1200), np.random.default_rng(2)
+    kept = [path[rng.uniform(size=len(path)) > 0.1] for path in whole]
+    seen = measured(fitted(np.stack([path[:1000] for path in kept])))
+    assert (seen.expected_shape == 0).all()
+    (found,) = checks.jumps(seen)
+    assert (found.limitation, found.fields) == (Limitation.JUMPS, ("a11",))
+    assert list(checks.jumps(measured(fitted(whole[:, :1000])))) == []
+
+
 def test_alternatives_are_kept_in_model_files() -> None:
     generator = replace(
         fitted(relaxation(13)).generator_,

@@ -17,7 +17,6 @@ from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import (
     LEAST_SIGNAL,
-    STANDARD_ERRORS,
     bursts,
     chance,
     changing,
@@ -29,6 +28,7 @@ from wgsindy.diagnostics.probe_checks import (
     open_form,
     rhythmic,
     uneven_clock,
+    wandering,
 )
 from wgsindy.diagnostics.refits import CHAIN_EVIDENCE
 from wgsindy.diagnostics.residuals.sums import BLOCKS
@@ -58,6 +58,7 @@ EXPLODED = 0.5  # sum of squared residuals over the sum of what the tensor says
 NOTED_GUESS, GUESSED = (0.55, 1.9), (1.0, 2.5)
 KNOWN, CLAIMED = 0.4, 0.5
 MANY_TERMS = 15  # of one formula
+CANCELLING = 10.0  # times the size of a field, of one of its terms; of right formulas, at most two
 # Log-evidence: how far behind another choice of the same terms may be, and how far ahead terms of
 # another kind must be, to be called an equal of the written formula.
 EQUAL, BETTER = 1.0, 2.0
@@ -94,6 +95,7 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
         open_form,
         several,
         long_formula,
+        cancelling,
         hidden,
         order,
         delayed,
@@ -102,6 +104,7 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
         bursts,
         rhythmic,
         changing,
+        wandering,
         disagreement,
         low_signal,
     )
@@ -310,9 +313,11 @@ def order(seen: Measurements) -> Iterator[Finding]:
 
 def jumps(seen: Measurements) -> Iterator[Finding]:
     """Tails that neither Gaussian noise nor a long step has, and noise that leans to one side."""
-    count = np.maximum(seen.residuals.count, 1.0)
-    kurtosis = Shape(seen.residuals.kurtosis, TAILS, STANDARD_ERRORS * np.sqrt(24.0 / count))
-    skewness = Shape(seen.residuals.skewness, LEANING, STANDARD_ERRORS * np.sqrt(6.0 / count))
+    count, needed = np.maximum(seen.residuals.count, 1.0), chance(4 * seen.data.dimension)
+    # Fourth powers lean to one side: the second term is Cornish and Fisher's.
+    heavier = needed + np.sqrt(216.0 / count) * (needed**2 - 1) / 6
+    kurtosis = Shape(seen.residuals.kurtosis, TAILS, heavier * np.sqrt(24.0 / count))
+    skewness = Shape(seen.residuals.skewness, LEANING, needed * np.sqrt(6.0 / count))
     if not (kurtosis.odd().any() or skewness.odd().any()):
         return
     leaning, tails = seen.expected_shape
@@ -411,6 +416,35 @@ def long_formula(seen: Measurements) -> Iterator[Finding]:
             "terms.",
             "Look at the pictures of the field. A change of coordinates, or a library of the "
             "field's own functions, may give an equation.",
+        )
+
+
+def cancelling(seen: Measurements) -> Iterator[Finding]:
+    """Formulas in which a large term is taken back by others: a power series in disguise.
+
+    850 sin(x) - 850 x is a cubic and a fifth power, and no sine. Constants do not count, nor do
+    powers: those of a distance from elsewhere cancel, too.
+    """
+    spread, basis = seen.generator.uncertainty, seen.generator.basis
+    first = len(basis.monomials)
+    if spread is None or first == len(basis):
+        return
+    formulas = np.concatenate([spread.drift, seen.generator.tensor_field.coefficients])
+    theta, names = basis.values(seen.points), np.concatenate(field_names(seen.data.dimension))
+    fields = (theta @ formulas.T).std(axis=0)
+    terms = (theta[:, first:] * formulas[:, None, first:]).std(axis=1)
+    size = np.divide(terms.max(axis=1), fields, out=np.zeros_like(fields), where=fields > 0)
+    wrong = size > CANCELLING
+    if wrong.any():
+        term = basis.formulas[first + int(np.argmax(terms[np.argmax(size)]))]
+        yield Finding(
+            Limitation.LONG_FORMULA,
+            tuple(names[wrong].tolist()),
+            f"no formula was found for {', '.join(names[wrong])}: {term} is {size.max():.0f} times "
+            "as large as what is left when the other terms have taken it back. Together they "
+            "follow the data where these are, and mean nothing one by one.",
+            "Read the field, not the terms, and do not trust it beyond the data. A library of the "
+            "field's own functions may give an equation.",
         )
 
 

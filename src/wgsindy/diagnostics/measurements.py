@@ -198,7 +198,7 @@ class Measurements:
         though its noise is Gaussian.
         """
         d, sensor = self.data.dimension, self._predictor.observation_noise
-        if self.is_chain:
+        if self.is_chain or self._is_linear:
             return np.zeros((2, d))
         rng = np.random.default_rng(0)
         start = np.repeat(self.points, SIMULATED, axis=0)
@@ -311,6 +311,14 @@ class Measurements:
         """Coefficients ``(d, K)`` of the formula; an average over supports has all terms."""
         spread = self.generator.uncertainty
         return self.generator.drift_coefficients if spread is None else spread.drift
+
+    @property
+    def _is_linear(self) -> bool:
+        """Whether the formulas are those of a linear process, of which every step is Gaussian."""
+        degrees = self.generator.basis.degrees
+        drift = self._written_drift[:, degrees > 1]
+        noise = self.generator.tensor_field.coefficients[:, degrees > 0]
+        return self.generator.basis.is_polynomial and not (drift.any() or noise.any())
 
     def _active_coordinates(self) -> BoolArray:
         """Which coordinates any field depends on where the data are, ``(d,)``."""

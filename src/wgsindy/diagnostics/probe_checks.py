@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.diagnostics.residuals.echoes import WINDOWS
+from wgsindy.diagnostics.residuals.echoes import RATES, SPELLS, WINDOWS
 from wgsindy.diagnostics.residuals.probes import LAGS, beyond_chance
 from wgsindy.model.linear_form import field_names
 
@@ -28,6 +28,9 @@ FALSE_ALARM = 0.003  # of each question that is asked of many groups, lags or le
 # The same for the form of a drift, where the library was grown: there a polynomial that is close to
 # the truth is all that chance has to be told from.
 FORM_ALARM = 0.01
+# The same for two rates in one: of the error of a sensor that lasts four steps, 6,000 samples tell
+# by 2.6 standard errors at most, whatever is computed of them.
+RATES_ALARM = 0.01
 MISFIT = 0.1  # share of the size of the drift by which it may be off somewhere
 UNEVEN = 0.04  # relative change of the tensor
 LAGGED, BURSTY = 0.03, 0.04  # correlations of residuals, and of their squares, with earlier ones
@@ -253,7 +256,7 @@ def _lasting(seen: Measurements) -> Iterator[Finding]:
     if seen.data.order == 2 or seen.data.partly_seen:  # what is unseen lasts, and is allowed for
         return
     d, left = seen.data.dimension, seen.residuals
-    errors = left.echoes.errors(seen.listener.fitted)
+    errors = left.echoes.of_residuals(seen.listener.fitted)
     errors[seen.noiseless] = 0.0
     share = _share_of_drift(seen, np.moveaxis(errors, 0, -1) ** 2 - 1)
     clear = (np.abs(errors) > chance(2 * errors.size)) & (np.moveaxis(share, -1, 0) > MISFIT)
@@ -269,6 +272,58 @@ def _lasting(seen: Measurements) -> Iterator[Finding]:
             "acts on it, or the error of a sensor lasts.",
             "Observe more of the process, or keep every few samples only (--every) and compare. "
             "The fitted drift is an average over what is hidden.",
+        )
+    else:
+        yield from _two_rates(seen)
+
+
+def _two_rates(seen: Measurements) -> Iterator[Finding]:
+    """Residuals that are taken back soon and go on later: a fast and a slow process in one."""
+    errors = seen.residuals.echoes.of_rates(seen.listener.fitted)
+    share = _share_of_drift(seen, errors.T**2 - 1).T
+    clear = (
+        (errors > chance(errors.size, RATES_ALARM)) & (share > MISFIT) & ~seen.noiseless[:, None]
+    )
+    if clear.any():
+        p, v = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), clear.shape)
+        short, long = RATES[v]
+        yield Finding(
+            Limitation.DELAYED,
+            (field_names(seen.data.dimension)[0][p],),
+            f"{seen.data.names[p]} has two rates: what the drift left of its last {short} steps is "
+            f"taken back, what it left of the last {long} goes on ({errors[p, v]:.1f} standard "
+            f"errors; about {_of_its_size(share[p, v])}). The error of a sensor lasts, the noise "
+            "has a memory, or something that is not observed acts on it.",
+            "Observe more of the process, or keep every few samples only (--every) and compare. "
+            "The fitted drift and tensor lie between those of the two.",
+        )
+
+
+def wandering(seen: Measurements) -> Iterator[Finding]:
+    """Coefficients that are above their mean for a while, and then below."""
+    if seen.data.order == 2 or seen.data.partly_seen:  # what is unseen lasts, and is allowed for
+        return
+    fitted = seen.listener.fitted & ~seen.noiseless[:, None]
+    if not fitted.any():
+        return
+    # One that wanders lasts: what it was tells of what it will be, never of the opposite.
+    errors = seen.residuals.echoes.of_terms(seen.listener.fitted) * fitted[:, :, None]
+    share = _share_of_drift(seen, np.moveaxis(errors, 0, -1) ** 2 - 1)
+    clear = (errors > chance(int(fitted.sum()) * len(SPELLS))) & (
+        np.moveaxis(share, -1, 0) > MISFIT
+    )
+    if clear.any():
+        p, k, s = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), clear.shape)
+        term = seen.generator.basis.formulas[seen.listener.terms[k]]
+        yield Finding(
+            Limitation.CHANGING,
+            seen.drifts(np.asarray(clear.any(axis=(1, 2)))),
+            f"the drift of {seen.data.names[p]} is not the same all the time: by how much the last "
+            f"{SPELLS[s]} steps ask for more of {term} tells of the next one "
+            f"({errors[p, k, s]:.1f} standard errors; about {_of_its_size(share[k, s, p])}). "
+            "Something that is not observed sets its strength.",
+            "Observe what sets it, or fit stretches of time on their own and compare them. The "
+            "fitted drift is an average over strong and weak times.",
         )
 
 

@@ -62,6 +62,19 @@ def rounded(seen: Measurements) -> Iterator[Finding]:
             f"{seen.summary.every} is fitted, and what happens between these is not seen.",
             "Write more digits.",
         )
+        return
+    step = np.sqrt(seen.noise_level * seen.data.mean_dt)
+    coarse = (seen.summary.quantum > step) & ~seen.noiseless
+    if coarse.any():
+        yield Finding(
+            Limitation.ROUNDED,
+            seen.variances(coarse),
+            f"the digits of {seen.named(coarse)} are coarser than its steps: a grid of "
+            f"{seen.summary.quantum[coarse].max():.3g}, where a step has a deviation of "
+            f"{step[coarse].min():.3g}. The fit takes rounding for noise of a sensor; what happens "
+            "within the grid is not seen.",
+            "Write more digits, or keep every few samples only (--every), and compare both fits.",
+        )
 
 
 def observation_noise(seen: Measurements) -> Iterator[Finding]:

@@ -200,7 +200,8 @@ class Basis:
         """First and second derivatives, as :meth:`gradients` and :meth:`hessians` have them."""
         z = self.frame.standardise(x)
         n, d = z.shape
-        first, second = np.empty((n, len(self), d)), np.empty((n, len(self), d, d))
+        first = np.empty((len(self), d, n)).transpose(2, 0, 1)
+        second = np.empty((len(self), d, d, n)).transpose(3, 0, 1, 2)
         count = len(self.monomials)
         first[:, :count], second[:, :count] = (
             self.monomials.gradients(z),
@@ -210,7 +211,9 @@ class Basis:
             jet = expression.jet(z)
             first[:, k], second[:, k] = jet.gradient, jet.hessian
         scale = self.frame.scale
-        return first / scale, second / np.outer(scale, scale)
+        first /= scale
+        second /= np.outer(scale, scale)
+        return first, second
 
     @cached_property
     def degrees(self) -> FloatArray:

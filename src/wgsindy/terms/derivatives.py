@@ -18,6 +18,21 @@ def _sqrt(u: FloatArray) -> Derivatives:
     return root, 0.5 / root, -0.25 / (root * u)
 
 
+def _sin(u: FloatArray) -> Derivatives:
+    value = np.sin(u)
+    return value, np.cos(u), -value
+
+
+def _cos(u: FloatArray) -> Derivatives:
+    value = np.cos(u)
+    return value, -np.sin(u), -value
+
+
+def _exp(u: FloatArray) -> Derivatives:
+    value = np.exp(u)
+    return value, value, value
+
+
 def _tan(u: FloatArray) -> Derivatives:
     value = np.tan(u)
     slope = 1 + value**2
@@ -38,10 +53,10 @@ def _asinh(u: FloatArray) -> Derivatives:
 # name -> (value, first derivative, second derivative)
 FUNCTIONS: dict[str, Callable[[FloatArray], Derivatives]] = {
     "sqrt": _sqrt,
-    "sin": lambda u: (np.sin(u), np.cos(u), -np.sin(u)),
-    "cos": lambda u: (np.cos(u), -np.sin(u), -np.cos(u)),
+    "sin": _sin,
+    "cos": _cos,
     "tan": _tan,
-    "exp": lambda u: (np.exp(u), np.exp(u), np.exp(u)),
+    "exp": _exp,
     "log": lambda u: (np.log(u), 1 / u, -1 / u**2),
     "sinh": lambda u: (np.sinh(u), np.cosh(u), np.sinh(u)),
     "cosh": lambda u: (np.cosh(u), np.sinh(u), np.cosh(u)),

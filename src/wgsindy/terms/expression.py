@@ -114,8 +114,11 @@ class Expression:
     def jet(self, states: FloatArray) -> Jet:
         """Evaluate with exact gradient and Hessian at ``states (n, d)``."""
         n, d = states.shape
+        # Samples of one derivative are neighbours in memory, and stay so in all that is computed
+        # from these: many times faster than a step of d numbers from one to the next.
+        slopes, flat = np.repeat(np.eye(d), n, axis=1).reshape(d, d, n), np.zeros((d, d, n))
         jets = {
-            name: Jet(states[:, i], np.tile(np.eye(d)[i], (n, 1)), np.zeros((n, d, d)))
+            name: Jet(states[:, i], slopes[i].T, flat.transpose(2, 0, 1))
             for i, name in enumerate(self.names)
         }
         return _jet(self.root, jets, n, d)
@@ -179,7 +182,8 @@ def _value(node: Node, columns: dict[str, FloatArray]) -> Any:
 def _jet(node: Node, jets: dict[str, Jet], n: int, d: int) -> Jet:
     match node.kind:
         case "constant":
-            return Jet(np.full(n, node.number), np.zeros((n, d)), np.zeros((n, d, d)))
+            flat = np.zeros((d, d, n)).transpose(2, 0, 1)
+            return Jet(np.full(n, node.number), flat[:, 0], flat)
         case "variable":
             return jets[node.name]
     children = [_jet(child, jets, n, d) for child in node.children]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -95,6 +96,11 @@ def parse(text: str, names: tuple[str, ...]) -> Node:
         raise LibraryError(
             f"a term must be a formula of at most {MAX_LENGTH} characters, got {text!r:.80}."
         )
+    return _parsed(text, names)
+
+
+@lru_cache(maxsize=1024)  # libraries that are compared share most of their terms
+def _parsed(text: str, names: tuple[str, ...]) -> Node:
     try:
         # Python's own operator ^ binds less tightly than +, and x*y^2 would become (x*y)**2.
         tree = ast.parse(text.strip().replace("^", "**"), mode="eval")

@@ -304,11 +304,9 @@ def _certain(problem: Problem, costs: FloatArray, least: float) -> BoolArray:
     all others whose cost is negative.
     """
     paid = np.maximum(-costs, 0.0)
-    others = [
-        0.5 * np.sum((np.linalg.qr(np.delete(problem.root, k, axis=1))[0].T @ problem.target) ** 2)
-        for k in range(len(problem))
-    ]
-    return np.array(others) + paid.sum() - paid < least
+    without = np.stack([np.delete(problem.root, k, axis=1) for k in range(len(problem))])
+    shadows = np.swapaxes(np.linalg.qr(without)[0], 1, 2) @ problem.target
+    return 0.5 * np.sum(shadows**2, axis=1) + paid.sum() - paid < least
 
 
 def _try_all(
