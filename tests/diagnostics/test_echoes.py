@@ -185,6 +185,5 @@ def test_how_much_there_is_to_see_of_an_error_that_lasts() -> None:
         return float(np.mean(ratio - 1 - np.log(ratio))) / 2
 
     start = np.log([0.07, 0.07, 0.002])
-    options = {"xatol": 1e-6, "fatol": 1e-12, "maxiter": 4000}
-    least = minimize(divergence, start, method="Nelder-Mead", options=options).fun
+    least = minimize(divergence, start, method="Nelder-Mead", tol=1e-9).fun
     assert np.sqrt(2 * 6000 * least) == pytest.approx(2.6, abs=0.05)

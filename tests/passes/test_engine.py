@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from wgsindy import stream
 from wgsindy.data.arrays import FloatArray
@@ -125,3 +126,31 @@ def test_progress_goes_up_to_the_number_of_increments(threads: int) -> None:
     assert {pair[1] for pair in seen} == {data.n_increments}
     assert done[-1] == data.n_increments
     assert len(done) < 100  # not once a chunk
+
+
+def blas_threads() -> set[int]:
+    """How many threads each BLAS of this process may use."""
+    return {int(one["num_threads"]) for one in threadpool_info() if one["user_api"] == "blas"}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_blas_has_one_thread_during_a_pass_and_its_own_afterwards(threads: int) -> None:
+    """Also where one pass begins within another and ends before it, and where one fails."""
+    seen: list[set[int]] = []
+
+    def look(chunk: Chunk) -> None:
+        reduce(StartPass(), recording(), chunk_size=5000)
+        seen.append(blas_threads())
+
+    def fail(chunk: Chunk) -> None:
+        raise ValueError("on purpose")
+
+    with threadpool_limits(3, user_api="blas"):
+        before = blas_threads()
+        reduce(StartPass(look), recording(), engine=Threads(threads), chunk_size=500)
+        with pytest.raises(ValueError, match="on purpose"):
+            reduce(StartPass(fail), recording(), engine=Threads(threads), chunk_size=500)
+        assert blas_threads() == before
+    assert seen
+    assert before != {1}
+    assert all(found == {1} for found in seen)

@@ -289,7 +289,8 @@ class Comparison:
 
     def _equations(self, larger: Basis) -> NormalEquations:
         model = self._model_in(self._work(larger), larger)
-        run = replace(self._run, chunk_size=chunk_size(len(larger.names), len(larger)))
+        size = chunk_size(len(larger.names), len(larger), is_chain=model.is_chain)
+        run = replace(self._run, chunk_size=size)
         if model.observation_noise.any():
             return filtered(model, run).equations(model)
         return NormalEquations.of(run(NormalPass(model)), model.basis.from_physical)

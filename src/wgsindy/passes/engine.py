@@ -10,15 +10,20 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from queue import Queue
-from typing import Any, Generic, Protocol, TypeVar
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from wgsindy.data.chunk import CHUNK_SIZE, WINDOW_SIZE, Chunk, Window
 from wgsindy.data.dataset import Dataset, Partition
 from wgsindy.errors import EngineError
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Total = TypeVar("Total")
 One = TypeVar("One")
@@ -122,6 +127,41 @@ def progress_callback() -> Progress | None:
     return _progress.get()
 
 
+class _OneBlasThread:
+    """Lets BLAS work with one thread while any pass runs.
+
+    Products of a few dozen rows gain nothing from more, and threads that wait for each other by
+    spinning make a pass ten times as long where the machine has other work. The setting is that of
+    the whole process: passes may run at the same time, and the last one to end restores it.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.running, self.limit = Lock(), 0, ExitStack()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.running:
+                self.limit.enter_context(_blas().limit(limits=1))
+            self.running += 1
+
+    def __exit__(self, *unused: object) -> None:
+        with self.lock:
+            self.running -= 1
+            if not self.running:
+                self.limit.close()
+
+
+ONE_BLAS_THREAD = _OneBlasThread()
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The threads of BLAS; to look for them again would take 10 ms each time."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
 class Engine(Protocol):
     """Whoever runs passes."""
 
@@ -153,14 +193,15 @@ class Threads:
                 total = step.add(total, chunk)
             return total
 
-        if self.count > 1:
-            size = self._longer(chunk_size, data.n_samples)
-            return _shared(step, added, _reported(data, size, 1), self.count)
-        size = chunk_size
-        total = step.empty()
-        for window in _reported(data, size, max(1, WINDOW_SIZE // size)):
-            total = added(total, window)
-        return total
+        with ONE_BLAS_THREAD:
+            if self.count > 1:
+                size = self._longer(chunk_size, data.n_samples)
+                return _shared(step, added, _reported(data, size, 1), self.count)
+            size = chunk_size
+            total = step.empty()
+            for window in _reported(data, size, max(1, WINDOW_SIZE // size)):
+                total = added(total, window)
+            return total
 
     def _longer(self, chunk_size: int, samples: int) -> int:
         """Return a larger size of chunks, if there are enough samples for all threads.

@@ -285,13 +285,13 @@ def test_the_order_of_trajectories_does_not_matter(name: str) -> None:
 
 @pytest.mark.parametrize("size", [257, 1000, 1_000_000])
 @pytest.mark.parametrize("name", ["heston_logsv", "double_well_transverse"])
-def test_thechunk_size_does_not_matter(
+def test_the_chunk_size_does_not_matter(
     name: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, expected = system_data(name), reference(name)
     used: list[int] = []
 
-    def chunk_size(dimension: int, terms: int) -> int:
+    def chunk_size(dimension: int, terms: int, *, is_chain: bool) -> int:
         used.append(size)
         return size
 

@@ -66,9 +66,12 @@ class Runner:
         return replace(self, data=few, engine=SERIAL)
 
 
-def chunk_size(dimension: int, terms: int) -> int:
-    """Samples a chunk, so that the weighted copies of the library stay in the cache."""
-    copies = 2 * len(tensor.pairs(dimension)) * terms
+def chunk_size(dimension: int, terms: int, *, is_chain: bool) -> int:
+    """Samples a chunk, so that the weighted copies of the library stay in the cache.
+
+    The path of a process takes as much space again.
+    """
+    copies = (2 if is_chain else 4) * len(tensor.pairs(dimension)) * terms
     return int(np.clip(CHUNK_NUMBERS // copies, 256, MOST_SAMPLES))
 
 

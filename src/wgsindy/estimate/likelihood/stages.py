@@ -89,8 +89,9 @@ def recover_by_likelihood(
     """
     work = basis.in_frame(summary.region) if basis.is_closed else basis
     selection = TermSelection(basis, Extrapolation(basis, summary), recipe, given)
-    run = Runner(data, engine, chunk_size(data.dimension, len(basis)))
-    start = WorkingModel.start(work, summary, is_chain=recipe.transition == "chain")
+    is_chain = recipe.transition == "chain"
+    run = Runner(data, engine, chunk_size(data.dimension, len(basis), is_chain=is_chain))
+    start = WorkingModel.start(work, summary, is_chain=is_chain)
     if data.order == 2:
         return _of_positions(start, selection, run, summary)
     if data.partly_seen:
