@@ -70,44 +70,41 @@ class Path(NamedTuple):
     """Where a path is, and what it carries, in one array: short rows cost what calls cost."""
 
     rows: FloatArray  # (d + d w, n)
-    dimension: int
+    mean: FloatArray  # (d, n) displacement
+    moments: FloatArray  # (d, w, n) covariance, flow, response times time, third moments
+    covariance: FloatArray  # (d, d, n)
+    skewness: FloatArray  # (d, d, d, n) third central moments; none at all if they are not carried
+
+    @classmethod
+    def of(cls, rows: FloatArray, d: int) -> Path:
+        """See ``rows`` as what they are, in ``d`` coordinates."""
+        n = rows.shape[1]
+        moments = rows[d:].reshape(d, -1, n)
+        skewness = moments[:, 3 * d :].reshape(d, -1, d, n)
+        return cls(rows, rows[:d], moments, moments[:, :d], skewness)
 
     @classmethod
     def start(cls, covariance: FloatArray | None, shape: tuple[int, int], *, curved: bool) -> Path:
         """Begin ``(d, n)`` paths, with third moments if ``curved``."""
         d, n = shape
-        path = cls(np.zeros((d + d * (3 * d + curved * d**2), n)), d)
+        path = cls.of(np.zeros((d + d * (3 * d + curved * d**2), n)), d)
         if covariance is not None:
             path.covariance[...] = covariance
         for p in range(d):
             path.moments[p, d + p] = 1.0
         return path
 
-    @property
-    def mean(self) -> FloatArray:
-        """Displacement ``(d, n)``."""
-        return self.rows[: self.dimension]
+    def copy(self) -> Path:
+        return Path.of(self.rows.copy(), len(self.mean))
 
-    @property
-    def moments(self) -> FloatArray:
-        """Covariance, flow, response times time and third moments side by side, ``(d, w, n)``."""
-        d = self.dimension
-        return self.rows[d:].reshape(d, -1, self.rows.shape[1])
+    def empty_like(self) -> Path:
+        """Return room for another path."""
+        return Path.of(np.empty_like(self.rows), len(self.mean))
 
-    @property
-    def covariance(self) -> FloatArray:
-        """``(d, d, n)``."""
-        return self.moments[:, : self.dimension]
-
-    @property
-    def skewness(self) -> FloatArray:
-        """Third central moments ``(d, d, d, n)``; none at all if they are not carried."""
-        d = self.dimension
-        return self.moments[:, 3 * d :].reshape(d, -1, d, self.rows.shape[1])
-
-    def moved(self, rates: Path, time: FloatArray) -> Path:
-        """Add rates over some time."""
-        return Path(self.rows + time * rates.rows, self.dimension)
+    def set_to(self, start: Path, rates: Path, time: FloatArray) -> None:
+        """Go from another path along its rates over some time."""
+        np.multiply(rates.rows, time, out=self.rows)
+        np.add(self.rows, start.rows, out=self.rows)
 
 
 @dataclass(frozen=True)
@@ -247,33 +244,37 @@ class Dynamics:
         return self._others_act or any(field.any() for field in self._formulas[3:])
 
     @cached_property
-    def _stacked(self) -> dict[bool, tuple[FloatArray, list[tuple[int, ...]]]]:
-        """Formulas one below the other, and their shapes; with derivatives that are needed, too."""
+    def _stacked(self) -> dict[bool, tuple[FloatArray, list[tuple[slice, tuple[int, ...]]]]]:
+        """Formulas one below the other, their rows and shapes; with derivatives that are needed."""
         found = {}
         for curved in (False, True):
             fields = self._formulas[: 4 if curved else 3]
             # Where the tensor is the same everywhere, as it mostly is, its slope is not computed.
             if curved and (self._others_act or self._formulas[4].any()):
                 fields = self._formulas
-            rows = [field.reshape(prod(field.shape[:-1]), field.shape[-1]) for field in fields]
-            found[curved] = np.concatenate(rows), [field.shape[:-1] for field in fields]
+            shapes = [field.shape[:-1] for field in fields]
+            ends = np.cumsum([prod(shape) for shape in shapes]).tolist()
+            rows = [slice(*between) for between in zip([0, *ends], ends, strict=False)]
+            stacked = [field.reshape(-1, field.shape[-1]) for field in fields]
+            found[curved] = np.concatenate(stacked), list(zip(rows, shapes, strict=True))
         return found
 
     @cached_property
-    def _taylor(self) -> list[Taylor]:
-        """What second and third moments of a spread add to monomials."""
-        polynomial, _ = self.basis.parts
-        ratio = self.units / polynomial.frame.scale
-        return [polynomial.monomials.taylor(order, ratio) for order in (2, 3)]
+    def _framing(self) -> FloatArray:
+        """Units of the noise in those of the frame of the monomials, ``(d,)``."""
+        return self.units / self.basis.parts[0].frame.scale
 
-    def _averaged(self, where: FloatArray, path: Path) -> FloatArray:
-        """Monomials ``(K, n)`` averaged over the spread of a path; ``where (n, d)``, framed."""
-        values = self.basis.parts[0].monomials.values(where)
-        second, third = self._taylor
-        out = values + second.of(values, path.covariance)
-        if path.skewness.size:
-            out += third.of(values, path.skewness)
-        return out
+    @cached_property
+    def _taylor(self) -> dict[bool, Taylor]:
+        """What the moments of a spread add to monomials, without or with the third."""
+        polynomial, _ = self.basis.parts
+        d, found = len(self.units), {}
+        for curved in {False, self._is_curved}:
+            path = Path.start(None, (d, 1), curved=curved)
+            number = Path.of(np.arange(len(path.rows))[:, None], d)
+            places = [number.covariance[..., 0], number.skewness[..., 0]]
+            found[curved] = polynomial.monomials.taylor(places[: 1 + curved], self._framing)
+        return found
 
     def _at(self, states: FloatArray) -> Start:
         return Start(states, self.basis.parts[0].frame.standardise(states).T)
@@ -295,13 +296,13 @@ class Dynamics:
         stays finite where the root ends. Derivatives beyond the first if ``curved``.
         """
         polynomial, others = self.basis.parts
-        where = (start.framed + (self.units / polynomial.frame.scale)[:, None] * path.mean).T
-        theta = self._averaged(where, path) if spread else polynomial.monomials.values(where)
-        formulas, shapes = self._stacked[curved]
-        stacked, values, first = formulas @ theta, [], 0
-        for shape in shapes:
-            values.append(stacked[first : first + prod(shape)].reshape(*shape, -1))
-            first += prod(shape)
+        where = start.framed + self._framing[:, None] * path.mean
+        theta = polynomial.monomials.values(where.T)
+        if spread:
+            theta += self._taylor[path.skewness.size > 0].of(theta, path.rows)
+        formulas, parts = self._stacked[curved]
+        stacked = formulas @ theta
+        values = [stacked[rows].reshape(*shape, -1) for rows, shape in parts]
         if len(others) and (summed or self._others_act):
             curve = _Curve.of(
                 others, start.states + (path.mean * self.units[:, None]).T, self, edge
@@ -353,16 +354,20 @@ class Dynamics:
             least = EDGE * (self.place.noise / self.units)[:, None] ** 2
             edge = np.sqrt(np.maximum(np.einsum("ppn->pn", begin.tensor), least) * dt)
         h, theta = dt / substeps, np.zeros((len(self.basis), n))
+        between, rates = path.empty_like(), path.empty_like()
         for substep in range(substeps):
-            ends = rates = path
+            at, ends = path, path.copy()
             for stage, (ahead, weight) in enumerate(stages):
-                at = path.moved(rates, ahead * h) if stage else path
+                if stage:
+                    at = between
+                    at.set_to(path, rates, ahead * h)
                 seen = begin
                 if seen is None or stage or substep or curved:
                     seen = self.fields(start, at, edge, curved=curved)
-                rates = _rates(seen, at, push)
+                _set_rates(rates, seen, at, push)
                 if weight:
-                    ends = ends.moved(rates, weight * h)
+                    np.multiply(rates.rows, weight * h, out=between.rows)  # its use is over
+                    np.add(ends.rows, between.rows, out=ends.rows)
                     theta += (weight / substeps) * seen.theta
             path = ends
         flow, response = path.moments[:, d : 2 * d], path.moments[:, 2 * d : 3 * d] / dt
@@ -400,21 +405,18 @@ class Dynamics:
         return RUNGE_KUTTA, int(np.clip(np.ceil(substeps), 1, MOST_SUBSTEPS))
 
 
-def _rates(seen: Fields, path: Path, push: FloatArray | None) -> Path:
-    """Rates of all that a path carries; ``push (d, n)`` is a drift beside that of the formulas."""
-    d, n = path.mean.shape
-    found, moments = Path(np.empty_like(path.rows), d), path.moments
-    found.mean[...] = seen.drift if push is None else seen.drift + push
-    rates = multiply(seen.jacobian, moments, out=found.moments)
-    own = rates[:, :d]
+def _set_rates(rates: Path, seen: Fields, path: Path, push: FloatArray | None) -> None:
+    """Set rates of all that a path carries; ``push (d, n)`` is a drift beside that of formulas."""
+    d, width, n = path.moments.shape
+    np.add(seen.drift, 0.0 if push is None else push, out=rates.mean)
+    multiply(seen.jacobian, path.moments, out=rates.moments)
+    own = rates.covariance
     if seen.bend is not None:
         own += 0.5 * np.einsum("ikln,kljn->ijn", seen.bend, path.skewness)
-        _add_skewing(found.skewness, seen.bend, seen.slope, path.covariance)
+        _add_skewing(rates.skewness, seen.bend, seen.slope, path.covariance)
     own += own.swapaxes(0, 1).copy()
     own += seen.tensor
-    width = moments.shape[1]
-    rates.reshape(-1, n)[2 * d :: width + 1] += 1.0  # a constant drift, seen at the end
-    return found
+    rates.rows[3 * d :: width + 1] += 1.0  # a constant drift, seen at the end
 
 
 def _add_skewing(
