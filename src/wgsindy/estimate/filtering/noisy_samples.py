@@ -25,7 +25,9 @@ LEAST_TENSOR = 0.1  # share of the variance of increments that is left to the te
 MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 MOST_ROUNDS = 12
 MOST_HALVINGS = 3
-SETTLED = 0.003  # log-likelihood that another pass may be worth, a coefficient
+# Log-likelihood that a step may be worth, a coefficient, for another pass not to be: in the end,
+# on the way, and of the step that would come after it.
+SETTLED, ROUGHLY, NEGLIGIBLE = 0.003, 1.0, 5e-5
 FALLEN = 10.0  # log-likelihood by which a step must be worse to be halved
 BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
 # A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
@@ -45,6 +47,7 @@ class Filtered(NamedTuple):
     fitted: WorkingModel  # to what was chosen
     block: int  # samples a block
     settled: bool  # whether the same terms were chosen before, with nearly the same coefficients
+    left: float  # log-likelihood, a coefficient, that the step from ``model`` to ``fitted`` is worth
 
 
 def noisy_start(
@@ -88,12 +91,13 @@ def follow_noise(
     earlier: Sequence[Posterior] = (),
     block: int = 0,
     settled_by: float = SETTLED,
+    before: float = 0.0,
 ) -> Filtered | None:
     """Filter, choose and step until nothing changes; halve steps that make data less likely.
 
     ``earlier`` is what was chosen when ``model`` was fitted, ``block`` samples a block, if it is
     not the data that say how many; ``settled_by`` the log-likelihood that another pass may be
-    worth, a coefficient.
+    worth, a coefficient, and ``before`` what the step to ``model`` was worth, if that is known.
     Nothing if noise of one size at all samples leaves no tensor at many of them: then it is not the
     same everywhere, and the filter has nothing to say.
     """
@@ -112,11 +116,14 @@ def follow_noise(
         entries = selection.entries(equations, model.entries)
         found, halvings = [*drift, *entries], 0
         later = taken_over(model, sums, equations, selection, drift, entries)
-        settled = _same(earlier, found) and _worth(model, later, sums) <= settled_by
-        last = Filtered(sums, equations, model, found, later, block, settled)
+        left = _worth(model, later, sums)
+        # Each step is as much shorter than the one before as that was than its own.
+        enough = left <= settled_by or left**2 <= NEGLIGIBLE * before
+        settled = enough and _same(earlier, found)
+        last = Filtered(sums, equations, model, found, later, block, settled, left)
         if settled:
             break
-        earlier, model = found, later
+        earlier, model, before = found, later, left
     if last is None or last.sums.clipped > MOST_CLIPPED * last.sums.count:
         return None
     return last

@@ -16,7 +16,12 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
-from wgsindy.estimate.filtering.noisy_samples import SHORTEST_BLOCK, Filtered, follow_noise
+from wgsindy.estimate.filtering.noisy_samples import (
+    ROUGHLY,
+    SHORTEST_BLOCK,
+    Filtered,
+    follow_noise,
+)
 from wgsindy.estimate.filtering.some_values import follow_all
 from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Sums
@@ -30,7 +35,6 @@ from wgsindy.terms.basis import Basis
 
 FIRST_NOISE = 0.5  # share of what third differences allow for at most
 STRETCHES, STRETCH = 50, 128  # and their steps, on which a fit begins
-ROUGHLY = 1.0  # log-likelihood that another pass may be worth there, a coefficient
 
 
 def is_position(data: Dataset) -> BoolArray:

@@ -11,7 +11,12 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.estimate.filtering.noise_detection import NOISE_ERRORS
-from wgsindy.estimate.filtering.noisy_samples import Filtered, follow_noise
+from wgsindy.estimate.filtering.noisy_samples import (
+    ROUGHLY,
+    SETTLED,
+    Filtered,
+    follow_noise,
+)
 from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.term_selection import TermSelection
@@ -68,15 +73,20 @@ def follow_all(
     ``earlier`` is what was chosen when ``model`` was fitted.
     With ``forced`` noise, or none, that is not asked. Nothing if the filter has nothing to say.
     """
-    last = follow_noise(model, selection, run, earlier)
-    if last is None or forced or not model.noisy.any() or _stands_out(last):
+    if forced or not model.noisy.any():
+        return follow_noise(model, selection, run, earlier)
+    # Whether there is noise, a fit tells that is not yet as good as it can be.
+    last = follow_noise(model, selection, run, earlier, settled_by=ROUGHLY)
+    if last is None or (last.left <= SETTLED and _stands_out(last)):
         return last
-    exact = replace(
-        last.fitted,
-        noisy=np.zeros_like(model.noisy),
-        observation_noise=tensor.entries_of(np.diag(model.rounding)[None])[0],
-    )
-    return follow_noise(exact, selection, run, last.found) or last
+    later = last.fitted
+    if not _stands_out(last):
+        later = replace(
+            later,
+            noisy=np.zeros_like(model.noisy),
+            observation_noise=tensor.entries_of(np.diag(model.rounding)[None])[0],
+        )
+    return follow_noise(later, selection, run, last.found, before=last.left) or last
 
 
 def _stands_out(last: Filtered) -> bool:
@@ -84,5 +94,5 @@ def _stands_out(last: Filtered) -> bool:
     d = len(last.model.units)
     own = [tensor.entry_number(p, p) for p in range(d)]
     errors = last.sums.noise_errors(last.model, np.array([found.best for found in last.found]))
-    beyond = last.model.observation_noise[own] - last.model.rounding
+    beyond = last.fitted.observation_noise[own] - last.model.rounding
     return bool((beyond > NOISE_ERRORS * errors).any())

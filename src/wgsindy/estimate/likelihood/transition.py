@@ -73,6 +73,8 @@ class Path(NamedTuple):
     mean: FloatArray  # (d, n) displacement
     moments: FloatArray  # (d, w, n) covariance, flow, response times time, third moments
     covariance: FloatArray  # (d, d, n)
+    flow: FloatArray  # (d, d, n)
+    response: FloatArray  # (d, d, n) times time
     skewness: FloatArray  # (d, d, d, n) third central moments; none at all if they are not carried
 
     @classmethod
@@ -80,8 +82,8 @@ class Path(NamedTuple):
         """See ``rows`` as what they are, in ``d`` coordinates."""
         n = rows.shape[1]
         moments = rows[d:].reshape(d, -1, n)
-        skewness = moments[:, 3 * d :].reshape(d, -1, d, n)
-        return cls(rows, rows[:d], moments, moments[:, :d], skewness)
+        square = (moments[:, first : first + d] for first in (0, d, 2 * d))
+        return cls(rows, rows[:d], moments, *square, moments[:, 3 * d :].reshape(d, -1, d, n))
 
     @classmethod
     def start(cls, covariance: FloatArray | None, shape: tuple[int, int], *, curved: bool) -> Path:
@@ -90,9 +92,12 @@ class Path(NamedTuple):
         path = cls.of(np.zeros((d + d * (3 * d + curved * d**2), n)), d)
         if covariance is not None:
             path.covariance[...] = covariance
-        for p in range(d):
-            path.moments[p, d + p] = 1.0
+        path.begin()
         return path
+
+    def begin(self) -> None:
+        """Let flow and response be those from here on."""
+        self.response[...], self.flow[...] = 0.0, np.eye(len(self.mean))[:, :, None]
 
     def copy(self) -> Path:
         return Path.of(self.rows.copy(), len(self.mean))
@@ -356,7 +361,9 @@ class Dynamics:
         h, theta = dt / substeps, np.zeros((len(self.basis), n))
         between, rates = path.empty_like(), path.empty_like()
         for substep in range(substeps):
-            at, ends = path, path.copy()
+            if substep:
+                path.begin()
+            at, ends, sources = path, path.copy(), []
             for stage, (ahead, weight) in enumerate(stages):
                 if stage:
                     at = between
@@ -364,14 +371,22 @@ class Dynamics:
                 seen = begin
                 if seen is None or stage or substep or curved:
                     seen = self.fields(start, at, edge, curved=curved)
-                _set_rates(rates, seen, at, push)
+                sources.append(_set_rates(rates, seen, at, push))
                 if weight:
                     np.multiply(rates.rows, weight * h, out=between.rows)  # its use is over
                     np.add(ends.rows, between.rows, out=ends.rows)
                     theta += (weight / substeps) * seen.theta
+            if stages is RUNGE_KUTTA and not self._is_shaken:
+                _set_covariance(ends, path.covariance, sources, h)
             path = ends
-        flow, response = path.moments[:, d : 2 * d], path.moments[:, 2 * d : 3 * d] / dt
-        return Transition(theta, path.mean, path.covariance, flow, response)
+            flow = multiply(path.flow, flow) if substep else path.flow.copy()
+            response = path.response + (multiply(path.flow, response) if substep else 0.0)
+        return Transition(theta, path.mean, path.covariance, flow, response / dt)
+
+    @cached_property
+    def _is_shaken(self) -> bool:
+        """Whether every coordinate has noise of its own."""
+        return bool(self.entries[self._own].any(axis=1).all())
 
     @cached_property
     def _scheme(self) -> tuple[Stages, int]:
@@ -393,30 +408,53 @@ class Dynamics:
         moving = float(np.mean(seen.drift**2, axis=1).max(initial=0.0)) * self.place.longest_step
         worth = np.sqrt(self.place.count * moving) / WORST
         # Noise that reaches a coordinate through others only takes more than two points.
-        everywhere = self.entries[self._own].any(axis=1).all()
-        if fastest <= SHORT_STEP and fastest**2 * worth <= 24 and everywhere:
+        if fastest <= SHORT_STEP and fastest**2 * worth <= 24 and self._is_shaken:
             return MIDPOINT, 1
         substeps = max(fastest / LONGEST_SUBSTEP, fastest * (worth / 120) ** 0.25)
-        if self.entries.any() and not everywhere:
-            # There it grows with the third power of time, of which a step is off by (J h)^2 / 10;
-            # the data tell a tensor to the root of two over their number.
+        if self.entries.any() and not self._is_shaken:
+            # There it grows with the third power of time, of which Simpson's rule is off by
+            # (J h)^2 / 240; the data tell a tensor to the root of two over their number.
             told = WORST * np.sqrt(2 / self.place.count)
-            substeps = max(substeps, (fastest**2 / (10 * told)) ** 0.25)
+            substeps = max(substeps, (fastest**2 / (240 * told)) ** 0.25)
         return RUNGE_KUTTA, int(np.clip(np.ceil(substeps), 1, MOST_SUBSTEPS))
 
 
-def _set_rates(rates: Path, seen: Fields, path: Path, push: FloatArray | None) -> None:
-    """Set rates of all that a path carries; ``push (d, n)`` is a drift beside that of formulas."""
-    d, width, n = path.moments.shape
+def _set_rates(rates: Path, seen: Fields, path: Path, push: FloatArray | None) -> FloatArray:
+    """Set rates of all that a path carries; ``push (d, n)`` is a drift beside that of formulas.
+
+    Returns the source of the covariance ``(d, d, n)``: all of its rate but what the flow does.
+    """
+    d, width, _ = path.moments.shape
     np.add(seen.drift, 0.0 if push is None else push, out=rates.mean)
     multiply(seen.jacobian, path.moments, out=rates.moments)
-    own = rates.covariance
-    if seen.bend is not None:
-        own += 0.5 * np.einsum("ikln,kljn->ijn", seen.bend, path.skewness)
-        _add_skewing(rates.skewness, seen.bend, seen.slope, path.covariance)
-    own += own.swapaxes(0, 1).copy()
-    own += seen.tensor
     rates.rows[3 * d :: width + 1] += 1.0  # a constant drift, seen at the end
+    source = seen.tensor
+    if seen.bend is not None:
+        widened = 0.5 * np.einsum("ikln,kljn->ijn", seen.bend, path.skewness)
+        source = source + widened + widened.swapaxes(0, 1)
+        _add_skewing(rates.skewness, seen.bend, seen.slope, path.covariance)
+    own = rates.covariance
+    own += own.swapaxes(0, 1).copy()
+    own += source
+    return source
+
+
+def _set_covariance(
+    path: Path, start: FloatArray, sources: Sequence[FloatArray], time: FloatArray
+) -> None:
+    """Set the covariance of ``path`` after a Runge-Kutta step, by Simpson's rule over F(s).
+
+    Of noise that reaches a coordinate through others only, the rates know nothing at the start, and
+    a step of fourth order has little more than its first term.
+    """
+    middle = (6 * path.response / time - path.flow - np.eye(len(start))[:, :, None]) / 4
+    first, second, third, last = sources
+    path.covariance[...] = (time / 6) * last
+    for flow, spread in (
+        (path.flow, start + (time / 6) * first),
+        (middle, (time / 3) * (second + third)),
+    ):
+        path.covariance[...] += multiply(multiply(flow, spread), flow.swapaxes(0, 1))
 
 
 def _add_skewing(
