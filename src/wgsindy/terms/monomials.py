@@ -47,7 +47,8 @@ class Monomials:
 
     def __init__(self, powers: IntArray) -> None:
         self.powers = np.asarray(powers, dtype=np.int64)
-        self._position = {tuple(row): k for k, row in enumerate(self.powers.tolist())}
+        self._rows = self.powers.tolist()
+        self._position = {tuple(row): k for k, row in enumerate(self._rows)}
 
     @classmethod
     def up_to(cls, degree: int, *, dimension: int) -> Monomials:
@@ -66,13 +67,13 @@ class Monomials:
     def _plan(self) -> list[tuple[slice, slice, int]]:
         """Monomials that are earlier ones times a variable: neighbours at once, made of neighbours.
 
-        Those that are not are made of nothing: an empty slice of earlier ones.
+        Of others the variable is -1.
         """
         plan: list[tuple[slice, slice, int]] = []
         for k, row in enumerate(self.powers):
             options = ((self._divisor(row, p), p) for p in np.flatnonzero(row).tolist())
             of, p = next(((i, p) for i, p in options if i is not None and i < k), (0, -1))
-            own, source = slice(k, k + 1), slice(of, of + (p >= 0))
+            own, source = slice(k, k + 1), slice(of, of + 1)
             if plan and p == plan[-1][2] >= 0 and plan[-1][1].stop == of < plan[-1][0].start:
                 last = plan.pop()
                 own, source = slice(last[0].start, k + 1), slice(last[1].start, of + 1)
@@ -93,8 +94,9 @@ class Monomials:
                 np.multiply(out[source], columns[p], out=out[own])
                 continue
             out[own] = 1.0
-            for q in np.flatnonzero(self.powers[own.start]).tolist():
-                out[own] *= columns[q] ** int(self.powers[own.start, q])
+            for q, power in enumerate(self._rows[own.start]):
+                if power:
+                    out[own] *= columns[q] ** power
         return out
 
     def taylor(self, places: Sequence[IntArray], scale: FloatArray) -> Taylor:

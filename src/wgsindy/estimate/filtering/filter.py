@@ -69,19 +69,21 @@ class Innovation(NamedTuple):
     """What one step of ``n`` blocks finds: in units of the noise, sample last.
 
     Of a coordinate that was not measured the value is 0, its variance 1, its column of K zero.
+    There are ``a`` coordinates that were measured at all.
     """
 
     rows: IntArray  # (n,)
     path: Transition
     value: FloatArray  # (d, n) e
     covariance: FloatArray  # (d, d, n) S
-    whitening: FloatArray  # (d, d, n) W with W S W' = 1, a lower triangle
-    gain: FloatArray  # (d, d, n) K
+    whitening: FloatArray  # (a, a, n) W with W S W' = 1, a lower triangle
+    white: FloatArray  # (a, n) W e
+    gain: FloatArray  # (d, a, n) K
     seen: FloatArray | None  # (d, n) 1 where a coordinate was measured, else 0; None if all were
     counts: bool  # not after a sample that has not told everything
     states: FloatArray  # (n, d) filtered mean before the step, as measured
     spread: FloatArray  # (d, d, n) its covariance
-    asked: list[int]  # coordinates that were measured in any of the blocks
+    asked: list[int]  # the coordinates that were measured at all, in the chunk
 
 
 def innovations(
@@ -91,28 +93,39 @@ def innovations(
     d, units = len(dynamics.units), dynamics.units[:, None]
     noise = tensor.symmetric(observation_noise[None], d).transpose(1, 2, 0)
     states, spread = _beginning(dynamics, noise, chunk, blocks)
+    asked = list(range(d))
+    if chunk.seen is not None:
+        asked = np.flatnonzero(chunk.seen[:, 1].any(axis=0)).tolist()
     for step, rows in enumerate(blocks.steps()):
         n, dt = len(rows), chunk.dt[rows]
         states, spread = states[:n], spread[:, :, :n]
         path = dynamics.step(states, dt, spread)
         predicted = path.covariance
-        for p in range(d):
-            predicted[p, p] = np.maximum(predicted[p, p], LEAST_VARIANCE * noise[p, p])
-            for q in range(p):  # a formula that is no tensor here must not make gains beyond one
-                most = np.sqrt(predicted[p, p] * predicted[q, q])
-                predicted[p, q] = predicted[q, p] = np.clip(predicted[p, q], -most, most)
+        _make_possible(predicted, noise)
         observed = chunk.states[rows] + chunk.increments[rows]
         value = (observed - states).T / units - path.mean
-        covariance, towards, seen, asked = predicted + noise, predicted, None, list(range(d))
+        covariance, towards, seen = predicted + noise, predicted[:, asked], None
         if chunk.seen is not None:
             seen = np.ascontiguousarray(chunk.seen[rows, 1].T, dtype=np.float64)
             value, covariance = value * seen, _where_seen(covariance, seen)
-            towards, asked = predicted * seen, np.flatnonzero(seen.any(axis=1)).tolist()
-        whitening = inverse_factor(covariance)
+            towards *= seen[asked]
+        whitening = inverse_factor(covariance[np.ix_(asked, asked)])
+        white = multiply(whitening, value[asked, None])[:, 0]
         gain = multiply(towards, multiply(whitening.swapaxes(0, 1), whitening))
         counts = step > 0 or seen is None
         found = Innovation(
-            rows, path, value, covariance, whitening, gain, seen, counts, states, spread, asked
+            rows,
+            path,
+            value,
+            covariance,
+            whitening,
+            white,
+            gain,
+            seen,
+            counts,
+            states,
+            spread,
+            asked,
         )
         yield found
         states, spread = updated(dynamics, noise, found)
@@ -122,11 +135,12 @@ def updated(
     dynamics: Dynamics, noise: FloatArray, found: Innovation
 ) -> tuple[FloatArray, FloatArray]:
     """Filtered mean ``(n, d)`` after a step, as measured, and its covariance ``(d, d, n)``."""
-    rest, predicted, gain = one_minus(found.gain), found.path.covariance, found.gain
-    shift = found.path.mean + multiply(gain, found.value[:, None])[:, 0]
+    predicted, gain, asked = found.path.covariance, found.gain, found.asked
+    shift = found.path.mean + multiply(gain, found.value[asked, None])[:, 0]
     states = found.states + (shift * dynamics.units[:, None]).T
-    spread = multiply(multiply(rest, predicted), rest.swapaxes(0, 1))
-    spread += multiply(multiply(gain, noise), gain.swapaxes(0, 1))
+    left = predicted - multiply(gain, predicted[asked])
+    spread = left - multiply(left[:, asked], gain.swapaxes(0, 1))
+    spread += multiply(multiply(gain, noise[np.ix_(asked, asked)]), gain.swapaxes(0, 1))
     return np.clip(states, dynamics.place.low, dynamics.place.high), spread
 
 
@@ -145,17 +159,26 @@ def _beginning(
     return np.where(seen, states, region.centre), spread
 
 
+def _make_possible(predicted: FloatArray, noise: FloatArray) -> None:
+    """Raise variances to their least; a formula that is no tensor must not make gains beyond one.
+
+    Both are covariances ``(d, d, n)``.
+    """
+    for p in range(len(predicted)):
+        own = predicted[p, p]
+        np.maximum(own, LEAST_VARIANCE * noise[p, p], out=own)
+        for q in range(p):
+            most = np.sqrt(own * predicted[q, q])
+            predicted[p, q] = np.maximum(np.minimum(predicted[p, q], most), -most)
+            predicted[q, p] = predicted[p, q]
+
+
 def _where_seen(covariance: FloatArray, seen: FloatArray) -> FloatArray:
     """Covariance ``(d, d, n)`` of what is ``seen (d, n)``, and one for all else."""
     found = covariance * seen * seen[:, None]
     for p in range(len(seen)):
         found[p, p] += 1.0 - seen[p]
     return found
-
-
-def one_minus(matrices: FloatArray) -> FloatArray:
-    """Identity minus each of ``(d, d, n)`` matrices."""
-    return np.eye(len(matrices))[:, :, None] - matrices
 
 
 def inverse_factor(covariance: FloatArray) -> FloatArray:

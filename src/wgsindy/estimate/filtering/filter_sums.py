@@ -15,9 +15,9 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.data.chunk import BLOCK, Chunk
-from wgsindy.estimate.filtering.filter import Blocks, Innovation, innovations, one_minus
+from wgsindy.estimate.filtering.filter import Blocks, Innovation, innovations
 from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, Scores
-from wgsindy.estimate.likelihood.transition import Transition, congruence, multiply
+from wgsindy.estimate.likelihood.transition import congruence, multiply
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SumPass
@@ -214,15 +214,14 @@ class FilterPass(SumPass[FilterSums]):
         blocks = Blocks.of(chunk, self.block)
         begins = None if chunk.seen is None else chunk.seen[blocks.first, 0].T
         tangent = _Tangent.start(self.model, len(blocks.first), begins)
-        dynamics = self.model.dynamics
+        dynamics, entries = self.model.dynamics, []
         for found in innovations(dynamics, self.model.observation_noise, chunk, blocks):
-            tangent.predict(found.path, chunk.dt[found.rows])
+            tangent.predict(found, chunk.dt[found.rows])
             if found.counts:
                 total.log_likelihood += tangent.add(found)
-            tangent.update(found)
             total.count += len(found.rows)
-            entries = dynamics.entries @ found.path.theta
-            total.clipped += int(np.count_nonzero(~tensor.has_root(entries)))
+            entries.append(dynamics.entries @ found.path.theta)
+        total.clipped += int(np.count_nonzero(~tensor.has_root(np.hstack(entries))))
         owner, b = blocks.owner if self.n_trajectories else np.zeros_like(blocks.owner), tangent.b
         np.add.at(total.drift_slope, owner, tangent.slope[:b].T)
         np.add.at(total.tensor_slope, owner, tangent.slope[b:].T)
@@ -246,6 +245,7 @@ class _Tangent:
     spread: FloatArray  # (E, C, B)
     slope: FloatArray  # (b + C, B) of each block
     information: FloatArray  # (b + C, b + C)
+    before: Innovation | None = None  # whose update is still to be made
 
     @classmethod
     def start(cls, model: WorkingModel, blocks: int, seen: BoolArray | None) -> _Tangent:
@@ -266,20 +266,50 @@ class _Tangent:
         first = self.spread.shape[1] - len(self.own.noise)
         return [(entry, first + column) for column, entry in enumerate(self.own.noise)]
 
-    def predict(self, path: Transition, dt: FloatArray) -> None:
-        """Carry the derivatives over a step, and add what the step itself depends on."""
-        n, (d, e) = len(dt), (len(self.mean), len(self.spread))
+    def predict(self, found: Innovation, dt: FloatArray) -> None:
+        """Carry the derivatives over the last update and a step, and add what the step adds."""
+        path, n, (d, e) = found.path, len(dt), (len(self.mean), len(self.spread))
         k, f, g = len(path.theta), len(self.own.drift), len(self.own.entries)
-        theta = path.theta * dt
-        self.mean = multiply(path.flow, self.mean[:, :, :n])
+        self.mean, self.spread = self.mean[:, :, :n], self.spread[:, :, :n]
+        if self.before is None:
+            self._carry(path.flow)
+        else:
+            self._update(self.before, path.flow)
+        self.before, theta = found, path.theta * dt
         own = self.mean[:, : self.b].reshape(d, f, k, n)
         own += path.response[:, self.own.drift, None] * theta
-        start, middle = congruence(path.flow), congruence(path.middle, self.own.entries)
-        end = np.eye(e)[:, self.own.entries, None]
-        response = (start[:, self.own.entries] + 4 * middle + end) / 6
-        self.spread = multiply(start, self.spread[:, :, :n])
+        start, middle = (congruence(one, self.own.entries) for one in (path.flow, path.middle))
+        response = (start + 4 * middle + np.eye(e)[:, self.own.entries, None]) / 6
         own = self.spread[:, : g * k].reshape(e, g, k, n)
         own += response[:, :, None] * theta
+
+    def _carry(self, flow: FloatArray) -> None:
+        self.mean = multiply(flow, self.mean)
+        self.spread = multiply(congruence(flow), self.spread)
+
+    def _update(self, found: Innovation, flow: FloatArray) -> None:
+        """Update the derivatives as the filter updates mean and covariance, and carry them on."""
+        d, n = flow.shape[1:]
+        whitening, pull = found.whitening[:, :, :n], np.zeros((d, n))
+        pull[found.asked] = multiply(whitening.swapaxes(0, 1), found.white[:, None, :n])[:, 0]
+        # The gain moves with the coefficients, and with it what an innovation does to the mean.
+        moved, pairs = self.mean[:, self.b :], tensor.pairs(d)
+        for row, (p, q) in enumerate(pairs):
+            if q in found.asked:
+                moved[p] += self.spread[row] * pull[q]
+            if p != q and p in found.asked:
+                moved[q] += self.spread[row] * pull[p]
+        gain = np.zeros_like(flow)  # of what was measured, seen at the end
+        gain[:, found.asked] = multiply(flow, found.gain[:, :, :n])
+        self._carry(flow - gain)
+        kept = congruence(gain, self.own.noise)
+        for number, (row, column) in enumerate(self._noise):
+            p, q = pairs[row]
+            self.spread[:, column] += kept[:, number]
+            moved = self.mean[:, self.b + column]
+            moved -= gain[:, p] * pull[q]
+            if p != q:
+                moved -= gain[:, q] * pull[p]
 
     def add(self, found: Innovation) -> float:
         """Add information and slopes of one step; return its log-likelihood.
@@ -287,10 +317,8 @@ class _Tangent:
         ``spread`` is that of the prediction here. Only coordinates that were measured tell.
         """
         d, n = found.value.shape
-        asked = found.asked
+        asked, white, whitening = found.asked, found.white, found.whitening
         pairs = [(p, q) for p, q in tensor.pairs(d) if p in asked and q in asked]
-        whitening = found.whitening[np.ix_(asked, asked)]
-        white = multiply(whitening, found.value[asked, None])[:, 0]
         if found.seen is not None:
             whitening = whitening * found.seen[asked]
         mean = multiply(whitening, self.mean[asked])
@@ -300,7 +328,7 @@ class _Tangent:
         for p, row in enumerate(mean):
             self.information += row @ row.T
             slope += row * white[p]
-            log_likelihood += float(np.log(found.whitening[asked[p], asked[p]]).sum())
+            log_likelihood += float(np.log(found.whitening[p, p]).sum())
         for (p, q), row in zip(tensor.pairs(len(asked)), spread, strict=True):
             # Products p q and q p are the same, and both count.
             weight = 0.5 if p == q else 1.0
@@ -316,27 +344,3 @@ class _Tangent:
             if row in rows:
                 observed[rows.index(row), column] += 1.0
         return observed
-
-    def update(self, found: Innovation) -> None:
-        """Update the derivatives as the filter updates mean and covariance."""
-        d, asked = len(found.value), found.asked
-        pairs, gain = tensor.pairs(d), found.gain
-        white = multiply(found.whitening, found.value[:, None])
-        pull = multiply(found.whitening.swapaxes(0, 1), white)[:, 0]
-        # The gain moves with the coefficients, and with it what an innovation does to the mean.
-        moved = self.mean[:, self.b :]
-        for row, (p, q) in enumerate(pairs):
-            if q in asked:
-                moved[p] += self.spread[row] * pull[q]
-            if p != q and p in asked:
-                moved[q] += self.spread[row] * pull[p]
-        self.mean = self.mean - multiply(gain[:, asked], self.mean[asked])
-        self.spread = multiply(congruence(one_minus(gain)), self.spread)
-        kept = congruence(gain, self.own.noise)
-        for number, (row, column) in enumerate(self._noise):
-            p, q = pairs[row]
-            self.spread[:, column] += kept[:, number]
-            moved = self.mean[:, self.b + column]
-            moved -= gain[:, p] * pull[q]
-            if p != q:
-                moved -= gain[:, q] * pull[p]

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data.arrays import FloatArray, IntArray, Scratch
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.frame import Frame
 from wgsindy.model import tensor
@@ -40,6 +40,9 @@ LONGEST_SUBSTEP = 0.8  # |J| h of a Runge-Kutta step of fourth order, of a sampl
 MOST_SUBSTEPS = 8
 WORST = 0.3  # standard errors of the drift that the error of a step may be
 EDGE = 0.01  # of the mean variance of a step: the least that keeps derivatives off an edge
+INSIDE = np.full((1, 1), np.inf)  # edges that keep derivatives in the middle of the data
+
+_SCRATCH = Scratch()
 
 # Where a stage is, as a share of the step ahead along the rates of the one before; its weight.
 Stages = tuple[tuple[float, float], ...]
@@ -89,7 +92,8 @@ class Path(NamedTuple):
     def start(cls, covariance: FloatArray | None, shape: tuple[int, int], *, curved: bool) -> Path:
         """Begin ``(d, n)`` paths, with third moments if ``curved``."""
         d, n = shape
-        path = cls.of(np.zeros((d + d * (3 * d + curved * d**2), n)), d)
+        path = cls.of(_SCRATCH.take("start", _path_rows(d, curved=curved), n), d)
+        path.rows.fill(0.0)
         if covariance is not None:
             path.covariance[...] = covariance
         path.begin()
@@ -99,17 +103,19 @@ class Path(NamedTuple):
         """Let flow and response be those from here on."""
         self.response[...], self.flow[...] = 0.0, np.eye(len(self.mean))[:, :, None]
 
-    def copy(self) -> Path:
-        return Path.of(self.rows.copy(), len(self.mean))
-
-    def empty_like(self) -> Path:
-        """Return room for another path."""
-        return Path.of(np.empty_like(self.rows), len(self.mean))
+    def room(self, name: str) -> Path:
+        """Return room for another path, which is kept for the next that has the name."""
+        return Path.of(_SCRATCH.take(name, *self.rows.shape), len(self.mean))
 
     def set_to(self, start: Path, rates: Path, time: FloatArray) -> None:
         """Go from another path along its rates over some time."""
         np.multiply(rates.rows, time, out=self.rows)
         np.add(self.rows, start.rows, out=self.rows)
+
+
+def _path_rows(d: int, *, curved: bool) -> int:
+    """Rows of a path of ``d`` coordinates, with third moments if ``curved``."""
+    return d + d * (3 * d + curved * d**2)
 
 
 @dataclass(frozen=True)
@@ -161,12 +167,25 @@ def congruence(matrices: FloatArray, entries: Sequence[int] | None = None) -> Fl
 
     All other entries are zero.
     """
-    p, q = np.array(tensor.pairs(len(matrices)), dtype=np.int64).reshape(-1, 2).T
+    d, _, n = matrices.shape
+    places, apart = _factors(d, None if entries is None else tuple(entries))
+    flat = matrices.reshape(d * d, n)
+    first, second, third, fourth = (flat.take(place, axis=0) for place in places)
+    first *= second
+    third *= fourth
+    third *= apart
+    first += third
+    return first.reshape(d * (d + 1) // 2, -1, n)
+
+
+@cache
+def _factors(d: int, entries: tuple[int, ...] | None) -> tuple[IntArray, FloatArray]:
+    """Say which numbers of F are multiplied by :func:`congruence`, and where two products count."""
+    p, q = np.array(tensor.pairs(d), dtype=np.int64).reshape(-1, 2).T
     r, s = (p, q) if entries is None else (p[list(entries)], q[list(entries)])
-    p, q, apart = p[:, None], q[:, None], (r != s)[:, None]
-    out: FloatArray = matrices[p, r] * matrices[q, s]
-    out += matrices[p, s] * matrices[q, r] * apart
-    return out
+    p, q = p[:, None] * d, q[:, None] * d
+    places = np.stack([(p + r).ravel(), (q + s).ravel(), (p + s).ravel(), (q + r).ravel()])
+    return places, np.tile(r != s, len(p))[:, None].astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -257,11 +276,13 @@ class Dynamics:
             # Where the tensor is the same everywhere, as it mostly is, its slope is not computed.
             if curved and (self._others_act or self._formulas[4].any()):
                 fields = self._formulas
-            shapes = [field.shape[:-1] for field in fields]
-            ends = np.cumsum([prod(shape) for shape in shapes]).tolist()
-            rows = [slice(*between) for between in zip([0, *ends], ends, strict=False)]
-            stacked = [field.reshape(-1, field.shape[-1]) for field in fields]
-            found[curved] = np.concatenate(stacked), list(zip(rows, shapes, strict=True))
+            stacked = [field.reshape(prod(field.shape[:-1]), field.shape[-1]) for field in fields]
+            ends = np.cumsum([len(rows) for rows in stacked]).tolist()
+            parts = [
+                (slice(end - len(rows), end), field.shape[:-1])
+                for rows, end, field in zip(stacked, ends, fields, strict=True)
+            ]
+            found[curved] = np.concatenate(stacked), parts
         return found
 
     @cached_property
@@ -275,8 +296,7 @@ class Dynamics:
         polynomial, _ = self.basis.parts
         d, found = len(self.units), {}
         for curved in {False, self._is_curved}:
-            path = Path.start(None, (d, 1), curved=curved)
-            number = Path.of(np.arange(len(path.rows))[:, None], d)
+            number = Path.of(np.arange(_path_rows(d, curved=curved))[:, None], d)
             places = [number.covariance[..., 0], number.skewness[..., 0]]
             found[curved] = polynomial.monomials.taylor(places[: 1 + curved], self._framing)
         return found
@@ -349,7 +369,7 @@ class Dynamics:
         stages, substeps = self._scheme
         curved = stages is RUNGE_KUTTA and self._is_curved
         path, begin, start = Path.start(covariance, (d, n), curved=curved), None, self._at(states)
-        edge, others = np.broadcast_to(np.inf, (d, n)), len(self.basis.parts[1])
+        edge, others = INSIDE, len(self.basis.parts[1])
         if others or not curved:
             spread = covariance is not None
             summed = not curved and stages[0][1] > 0
@@ -359,11 +379,12 @@ class Dynamics:
             least = EDGE * (self.place.noise / self.units)[:, None] ** 2
             edge = np.sqrt(np.maximum(np.einsum("ppn->pn", begin.tensor), least) * dt)
         h, theta = dt / substeps, np.zeros((len(self.basis), n))
-        between, rates = path.empty_like(), path.empty_like()
+        ends, between, rates = (path.room(name) for name in ("ends", "between", "rates"))
         for substep in range(substeps):
             if substep:
                 path.begin()
-            at, ends, sources = path, path.copy(), []
+            at, sources = path, []
+            ends.rows[...] = path.rows
             for stage, (ahead, weight) in enumerate(stages):
                 if stage:
                     at = between
@@ -378,10 +399,10 @@ class Dynamics:
                     theta += (weight / substeps) * seen.theta
             if stages is RUNGE_KUTTA and not self._is_shaken:
                 _set_covariance(ends, path.covariance, sources, h)
-            path = ends
+            path, ends = ends, path
             flow = multiply(path.flow, flow) if substep else path.flow.copy()
             response = path.response + (multiply(path.flow, response) if substep else 0.0)
-        return Transition(theta, path.mean, path.covariance, flow, response / dt)
+        return Transition(theta, path.mean.copy(), path.covariance.copy(), flow, response / dt)
 
     @cached_property
     def _is_shaken(self) -> bool:
@@ -397,9 +418,8 @@ class Dynamics:
         if self.is_chain or not (self.drift.any() or self.entries.any()):  # nothing moves
             return EULER, 1
         shape = self.place.probe.shape[::-1]
-        none, inside = Path.start(None, shape, curved=False), np.full(shape, np.inf)
-        start = self._at(self.place.probe)
-        seen = self.fields(start, none, inside, curved=False, spread=False, summed=False)
+        none, start = Path.start(None, shape, curved=False), self._at(self.place.probe)
+        seen = self.fields(start, none, INSIDE, curved=False, spread=False, summed=False)
         square = np.einsum("pqn,pqn->n", seen.jacobian, seen.jacobian)
         fastest = float(np.sqrt(square.max(initial=0.0))) * self.place.longest_step
         if not np.isfinite(fastest):
