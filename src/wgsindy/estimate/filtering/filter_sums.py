@@ -8,7 +8,7 @@ filter depends on both, and the mean on the gain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -141,6 +141,16 @@ class FilterSums:
         found[_free_noise(model)] += change
         covariance = tensor.symmetric((found - _diagonal(model.rounding))[None], len(model.units))
         return tensor.entries_of(tensor.clip(covariance))[0] + _diagonal(model.rounding)
+
+    def with_noise(self, model: WorkingModel, noise: FloatArray) -> FilterSums:
+        """Expect what a pass finds if the noise is ``noise (E,)``, and all else as in ``model``."""
+        own, fields = Open.of(model), len(_places(model)[0])
+        change = (noise - model.observation_noise)[own.noise] / len(self.tensor_slope)
+        return replace(
+            self,
+            drift_slope=self.drift_slope - self.mixed[:, fields:] @ change,
+            tensor_slope=self.tensor_slope - self.tensor[:, fields:] @ change,
+        )
 
     def noise_errors(self, model: WorkingModel, support: BoolArray) -> FloatArray:
         """Standard errors ``(d,)`` of the variances of the noise; zero where they are known.

@@ -46,8 +46,8 @@ class Filtered(NamedTuple):
     found: list[Posterior]
     fitted: WorkingModel  # to what was chosen
     block: int  # samples a block
-    settled: bool  # whether the same terms were chosen before, with nearly the same coefficients
     left: float  # log-likelihood, a coefficient, that the step from ``model`` to ``fitted`` is worth
+    settled: bool = False  # whether the same terms were chosen before, and nearly the same numbers
 
 
 def noisy_start(
@@ -111,22 +111,28 @@ def follow_noise(
                 break
             model, halvings = _midway(last.model, model), halvings + 1
             continue
-        equations = sums.equations(model)
-        drift = selection.drift(equations, model.drift)
-        entries = selection.entries(equations, model.entries)
-        found, halvings = [*drift, *entries], 0
-        later = taken_over(model, sums, equations, selection, drift, entries)
-        left = _worth(model, later, sums)
+        halvings, last = 0, chosen(model, sums, selection, block)
         # Each step is as much shorter than the one before as that was than its own.
-        enough = left <= settled_by or left**2 <= NEGLIGIBLE * before
-        settled = enough and _same(earlier, found)
-        last = Filtered(sums, equations, model, found, later, block, settled, left)
-        if settled:
+        enough = last.left <= settled_by or last.left**2 <= NEGLIGIBLE * before
+        if enough and _same(earlier, last.found):
+            last = last._replace(settled=True)
             break
-        earlier, model, before = found, later, left
+        earlier, model, before = last.found, last.fitted, last.left
     if last is None or last.sums.clipped > MOST_CLIPPED * last.sums.count:
         return None
     return last
+
+
+def chosen(
+    model: WorkingModel, sums: FilterSums, selection: TermSelection, block: int
+) -> Filtered:
+    """Choose terms by the sums of a pass, and fit them."""
+    equations = sums.equations(model)
+    drift = selection.drift(equations, model.drift)
+    entries = selection.entries(equations, model.entries)
+    later = taken_over(model, sums, equations, selection, drift, entries)
+    left = _worth(model, later, sums)
+    return Filtered(sums, equations, model, [*drift, *entries], later, block, left)
 
 
 def taken_over(

@@ -34,7 +34,7 @@ from wgsindy.passes.segments import segments_of
 from wgsindy.terms.basis import Basis
 
 FIRST_NOISE = 0.5  # share of what third differences allow for at most
-STRETCHES, STRETCH = 50, 128  # and their steps, on which a fit begins
+STRETCHES, STRETCH = 100, 128  # and their steps, on which a fit begins
 
 
 def is_position(data: Dataset) -> BoolArray:

@@ -15,6 +15,7 @@ from wgsindy.estimate.filtering.noisy_samples import (
     ROUGHLY,
     SETTLED,
     Filtered,
+    chosen,
     follow_noise,
 )
 from wgsindy.estimate.likelihood.evidence import Posterior
@@ -79,14 +80,19 @@ def follow_all(
     last = follow_noise(model, selection, run, earlier, settled_by=ROUGHLY)
     if last is None or (last.left <= SETTLED and _stands_out(last)):
         return last
-    later = last.fitted
-    if not _stands_out(last):
-        later = replace(
-            later,
-            noisy=np.zeros_like(model.noisy),
-            observation_noise=tensor.entries_of(np.diag(model.rounding)[None])[0],
-        )
-    return follow_noise(later, selection, run, last.found, before=last.left) or last
+    rough = last if _stands_out(last) else _exact(last, selection)
+    return follow_noise(rough.fitted, selection, run, rough.found, before=rough.left) or last
+
+
+def _exact(last: Filtered, selection: TermSelection) -> Filtered:
+    """Choose and fit once more, of values that are as they were written."""
+    exact = replace(
+        last.model,
+        noisy=np.zeros_like(last.model.noisy),
+        observation_noise=tensor.entries_of(np.diag(last.model.rounding)[None])[0],
+    )
+    sums = last.sums.with_noise(last.model, exact.observation_noise)
+    return chosen(exact, sums, selection, last.block)
 
 
 def _stands_out(last: Filtered) -> bool:
