@@ -25,9 +25,9 @@ LEAST_TENSOR = 0.1  # share of the variance of increments that is left to the te
 MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 MOST_ROUNDS = 12
 MOST_HALVINGS = 3
-# Log-likelihood that a step may be worth, a coefficient, for another pass not to be: in the end,
-# on the way, and of the step that would come after it.
-SETTLED, ROUGHLY, NEGLIGIBLE = 0.003, 1.0, 5e-5
+# Log-likelihood that a step may be worth, a coefficient, for another pass not to be; and the step
+# that would come after it.
+SETTLED, NEGLIGIBLE = 0.003, 5e-5
 FALLEN = 10.0  # log-likelihood by which a step must be worse to be halved
 BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
 # A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
@@ -46,7 +46,9 @@ class Filtered(NamedTuple):
     found: list[Posterior]
     fitted: WorkingModel  # to what was chosen
     block: int  # samples a block
-    left: float  # log-likelihood, a coefficient, that the step from ``model`` to ``fitted`` is worth
+    left: (
+        float  # log-likelihood, a coefficient, that the step from ``model`` to ``fitted`` is worth
+    )
     settled: bool = False  # whether the same terms were chosen before, and nearly the same numbers
 
 
@@ -90,14 +92,15 @@ def follow_noise(
     run: Runner,
     earlier: Sequence[Posterior] = (),
     block: int = 0,
-    settled_by: float = SETTLED,
+    roughly: float = 0.0,
     before: float = 0.0,
 ) -> Filtered | None:
     """Filter, choose and step until nothing changes; halve steps that make data less likely.
 
     ``earlier`` is what was chosen when ``model`` was fitted, ``block`` samples a block, if it is
-    not the data that say how many; ``settled_by`` the log-likelihood that another pass may be
-    worth, a coefficient, and ``before`` what the step to ``model`` was worth, if that is known.
+    not the data that say how many; ``roughly`` the log-likelihood, a coefficient, that a step may
+    be worth to be the last, whatever its terms, and ``before`` what the one to ``model`` was worth,
+    if that is known.
     Nothing if noise of one size at all samples leaves no tensor at many of them: then it is not the
     same everywhere, and the filter has nothing to say.
     """
@@ -113,9 +116,9 @@ def follow_noise(
             continue
         halvings, last = 0, chosen(model, sums, selection, block)
         # Each step is as much shorter than the one before as that was than its own.
-        enough = last.left <= settled_by or last.left**2 <= NEGLIGIBLE * before
-        if enough and _same(earlier, last.found):
-            last = last._replace(settled=True)
+        enough = last.left <= SETTLED or last.left**2 <= NEGLIGIBLE * before
+        last = last._replace(settled=enough and _same(earlier, last.found))
+        if last.settled or last.left <= roughly:
             break
         earlier, model, before = last.found, last.fitted, last.left
     if last is None or last.sums.clipped > MOST_CLIPPED * last.sums.count:
@@ -123,9 +126,7 @@ def follow_noise(
     return last
 
 
-def chosen(
-    model: WorkingModel, sums: FilterSums, selection: TermSelection, block: int
-) -> Filtered:
+def chosen(model: WorkingModel, sums: FilterSums, selection: TermSelection, block: int) -> Filtered:
     """Choose terms by the sums of a pass, and fit them."""
     equations = sums.equations(model)
     drift = selection.drift(equations, model.drift)

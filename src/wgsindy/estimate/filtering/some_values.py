@@ -12,8 +12,6 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.estimate.filtering.noise_detection import NOISE_ERRORS
 from wgsindy.estimate.filtering.noisy_samples import (
-    ROUGHLY,
-    SETTLED,
     Filtered,
     chosen,
     follow_noise,
@@ -30,6 +28,7 @@ LEAST_WHOLE = 0.2  # share of samples with all values that is enough to begin wi
 MANY_MISSING = 0.3
 LEAST_TOGETHER = 0.01  # share of samples that have both of two coordinates
 SMALL_NOISE = 0.02  # share of the variance of increments
+ROUGHLY = 1.0  # log-likelihood, a coefficient, that a fit may be short of to tell of noise
 
 
 def whole_samples(data: Dataset) -> Trajectories:
@@ -77,8 +76,8 @@ def follow_all(
     if forced or not model.noisy.any():
         return follow_noise(model, selection, run, earlier)
     # Whether there is noise, a fit tells that is not yet as good as it can be.
-    last = follow_noise(model, selection, run, earlier, settled_by=ROUGHLY)
-    if last is None or (last.left <= SETTLED and _stands_out(last)):
+    last = follow_noise(model, selection, run, earlier, roughly=ROUGHLY)
+    if last is None or (last.settled and _stands_out(last)):
         return last
     rough = last if _stands_out(last) else _exact(last, selection)
     return follow_noise(rough.fitted, selection, run, rough.found, before=rough.left) or last

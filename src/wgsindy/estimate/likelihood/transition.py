@@ -261,9 +261,10 @@ class Dynamics:
     def _is_curved(self) -> bool:
         """Whether a spread becomes skew at all: not that of a linear process.
 
-        With many coordinates it is taken for normal: third moments cost their fourth power.
+        With many coordinates it is taken for normal: third moments cost their fourth power. And
+        where no more is asked for than of a single sample.
         """
-        if len(self.units) > MOST_SKEWED:
+        if len(self.units) > MOST_SKEWED or self.place.count <= 1:
             return False
         return self._others_act or any(field.any() for field in self._formulas[3:])
 
