@@ -93,23 +93,23 @@ def innovations(
     d, units = len(dynamics.units), dynamics.units[:, None]
     noise = tensor.symmetric(observation_noise[None], d).transpose(1, 2, 0)
     states, spread = _beginning(dynamics, noise, chunk, blocks)
-    asked = list(range(d))
+    asked, observed = list(range(d)), chunk.states + chunk.increments
     if chunk.seen is not None:
-        asked = np.flatnonzero(chunk.seen[:, 1].any(axis=0)).tolist()
+        measured = np.ascontiguousarray(chunk.seen[:, 1].T, dtype=np.float64)
+        asked = np.flatnonzero(measured.any(axis=1)).tolist()
     for step, rows in enumerate(blocks.steps()):
         n, dt = len(rows), chunk.dt[rows]
         states, spread = states[:n], spread[:, :, :n]
         path = dynamics.step(states, dt, spread)
         predicted = path.covariance
         _make_possible(predicted, noise)
-        observed = chunk.states[rows] + chunk.increments[rows]
-        value = (observed - states).T / units - path.mean
+        value = (observed.take(rows, axis=0) - states).T / units - path.mean
         covariance, towards, seen = predicted + noise, predicted[:, asked], None
         if chunk.seen is not None:
-            seen = np.ascontiguousarray(chunk.seen[rows, 1].T, dtype=np.float64)
+            seen = measured.take(rows, axis=1)
             value, covariance = value * seen, _where_seen(covariance, seen)
             towards *= seen[asked]
-        whitening = inverse_factor(covariance[np.ix_(asked, asked)])
+        whitening = inverse_factor(covariance[asked][:, asked])
         white = multiply(whitening, value[asked, None])[:, 0]
         gain = multiply(towards, multiply(whitening.swapaxes(0, 1), whitening))
         counts = step > 0 or seen is None
@@ -139,9 +139,10 @@ def updated(
     shift = found.path.mean + multiply(gain, found.value[asked, None])[:, 0]
     states = found.states + (shift * dynamics.units[:, None]).T
     left = predicted - multiply(gain, predicted[asked])
-    spread = left - multiply(left[:, asked], gain.swapaxes(0, 1))
-    spread += multiply(multiply(gain, noise[np.ix_(asked, asked)]), gain.swapaxes(0, 1))
-    return np.clip(states, dynamics.place.low, dynamics.place.high), spread
+    kept = left[:, asked] - multiply(gain, noise[asked][:, asked])
+    spread = left - multiply(kept, gain.swapaxes(0, 1))
+    place = dynamics.place
+    return np.minimum(np.maximum(states, place.low), place.high), spread
 
 
 def _beginning(

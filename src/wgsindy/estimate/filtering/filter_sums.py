@@ -326,15 +326,14 @@ class _Tangent:
 
         ``spread`` is that of the prediction here. Only coordinates that were measured tell.
         """
-        d, n = found.value.shape
         asked, white, whitening = found.asked, found.white, found.whitening
-        pairs = [(p, q) for p, q in tensor.pairs(d) if p in asked and q in asked]
         if found.seen is not None:
             whitening = whitening * found.seen[asked]
         mean = multiply(whitening, self.mean[asked])
-        spread = multiply(congruence(whitening), self._observed(pairs))
-        log_likelihood = -0.5 * float(np.sum(white**2))
-        slope, of_tensor = self.slope[:, :n], self.information[self.b :, self.b :]
+        spread = multiply(congruence(whitening), self._observed(asked))
+        log_likelihood = -0.5 * float(np.vdot(white, white))
+        slope = self.slope[:, : white.shape[1]]
+        of_tensor = self.information[self.b :, self.b :]
         for p, row in enumerate(mean):
             self.information += row @ row.T
             slope += row * white[p]
@@ -346,9 +345,9 @@ class _Tangent:
             slope[self.b :] += row * (weight * (white[p] * white[q] - (p == q)))
         return log_likelihood
 
-    def _observed(self, pairs: list[tuple[int, int]]) -> FloatArray:
-        """Derivative of S, of ``pairs`` of coordinates: that of Q and, for the noise, of itself."""
-        rows = [tensor.entry_number(p, q) for p, q in pairs]
+    def _observed(self, asked: list[int]) -> FloatArray:
+        """Derivative of S, of what was measured: that of Q and, for the noise, of itself."""
+        rows = [tensor.entry_number(asked[p], asked[q]) for p, q in tensor.pairs(len(asked))]
         observed = self.spread[rows]
         for row, column in self._noise:
             if row in rows:

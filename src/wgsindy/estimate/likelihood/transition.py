@@ -455,8 +455,7 @@ def _set_rates(rates: Path, seen: Fields, path: Path, push: FloatArray | None) -
         source = source + widened + widened.swapaxes(0, 1)
         _add_skewing(rates.skewness, seen.bend, seen.slope, path.covariance)
     own = rates.covariance
-    own += own.swapaxes(0, 1).copy()
-    own += source
+    np.add(own + own.swapaxes(0, 1), source, out=own)
     return source
 
 
