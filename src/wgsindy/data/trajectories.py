@@ -19,9 +19,9 @@ from wgsindy.data.holes import (
     left_over,
     missing_sentence,
     partly_missing_sentence,
-    third_differences,
     ranges,
     stand_ins,
+    third_differences,
     velocities,
     velocity_name,
 )

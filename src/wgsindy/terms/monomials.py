@@ -102,7 +102,7 @@ class Monomials:
     def taylor(self, places: Sequence[IntArray], scale: FloatArray) -> Taylor:
         """Say what moments about a point add; they are of y / ``scale (d,)``.
 
-        ``places``: where those of the second, third, ... order are listed, ``(d, d)``, ``(d, d, d)``.
+        ``places``: where those of each order are listed, ``(d, d)`` of the second, and so on.
         """
         d, found = self.powers.shape[1], []
         for place in places:

@@ -158,27 +158,30 @@ def taken_over(
 
 
 def block_length(model: WorkingModel, data: Dataset) -> int:
-    """Samples a block, one number for all passes: likelihoods of other blocks do not compare.
+    """Samples a block, one number for all passes: likelihoods of other blocks do not compare."""
+    block, least = BLOCK, max(SHORTEST_BLOCK, REMEMBERED * memory(model, data.mean_dt))
+    while data.n_increments < MANY_BLOCKS * block and block >= 2 * least:
+        block //= 2
+    return block
+
+
+def memory(model: WorkingModel, dt: float) -> float:
+    """Samples that a filter remembers.
 
     Noise of variance s is averaged over about sqrt(s / (a dt)) steps: the longer, the smaller the
-    tensor a is. Blocks are for the states at which it is small. Noise of positions, of which a is
-    the tensor of the velocities, is averaged over about (s / (a dt^3))^(1/4) steps.
+    tensor a is, and what counts are the states at which it is small. Noise of positions, of which a
+    is the tensor of the velocities, is averaged over about (s / (a dt^3))^(1/4) steps.
     """
-    d, dt = len(model.units), data.mean_dt
+    d = len(model.units)
     own = [tensor.entry_number(p, p) for p in range(d)]
     seen = model.entries[own] @ model.basis.values(model.place.probe).T
     small = np.maximum(np.quantile(seen, SMALL_TENSOR, axis=1), SMALLEST)
     noise = model.observation_noise[own]
     if model.positions is None:
-        memory = 1 + np.sqrt((noise / small).max() / dt)
-    else:
-        square = model.units**2
-        ratio = (noise * square)[: d // 2] / (small * square)[d // 2 :]
-        memory = 2 + (ratio.max() / dt**3) ** 0.25
-    block, least = BLOCK, max(SHORTEST_BLOCK, REMEMBERED * memory)
-    while data.n_increments < MANY_BLOCKS * block and block >= 2 * least:
-        block //= 2
-    return block
+        return float(1 + np.sqrt((noise / small).max() / dt))
+    square = model.units**2
+    ratio = (noise * square)[: d // 2] / (small * square)[d // 2 :]
+    return float(2 + (ratio.max() / dt**3) ** 0.25)
 
 
 def filtered(model: WorkingModel, run: Runner, block: int = 0) -> FilterSums:

@@ -17,9 +17,9 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
 from wgsindy.estimate.filtering.noisy_samples import (
-    SHORTEST_BLOCK,
     Filtered,
     follow_noise,
+    memory,
 )
 from wgsindy.estimate.filtering.some_values import follow_all
 from wgsindy.estimate.likelihood.evidence import Posterior
@@ -35,6 +35,7 @@ from wgsindy.terms.basis import Basis
 LEAST_NOISE = 0.1  # share of third differences that noise has at the start
 LEAST_TENSOR = 0.05  # share of what differences leave that the tensor has at the start
 STRETCHES, STRETCH = 100, 128  # and their steps, on which a fit begins
+SHORTEST, REMEMBERED = 16, 4  # samples of their blocks at least, and times what a filter remembers
 ROUGHLY = 0.3  # log-likelihood, a coefficient, that a step there may be worth to be the last
 
 
@@ -137,7 +138,10 @@ def _scouted(
     few = segments_of(run.data, STRETCHES, STRETCH, engine=run.engine)
     coarse = replace(model, place=replace(model.place, count=1))
     scout = replace(run, data=few, engine=SERIAL)
-    last = follow_noise(coarse, selection, scout, block=SHORTEST_BLOCK, roughly=ROUGHLY)
+    block, least = STRETCH, max(SHORTEST, REMEMBERED * memory(model, run.data.mean_dt))
+    while block >= 2 * least:
+        block //= 2
+    last = follow_noise(coarse, selection, scout, block=block, roughly=ROUGHLY)
     if last is None:
         return model, ()
     return replace(last.fitted, place=model.place), last.found

@@ -379,7 +379,7 @@ class Dynamics:
             assert begin is not None
             least = EDGE * (self.place.noise / self.units)[:, None] ** 2
             edge = np.sqrt(np.maximum(np.einsum("ppn->pn", begin.tensor), least) * dt)
-        h, theta = dt / substeps, np.zeros((len(self.basis), n))
+        h, theta, parts = dt / substeps, np.zeros((len(self.basis), n)), []
         ends, between, rates = (path.room(name) for name in ("ends", "between", "rates"))
         for substep in range(substeps):
             if substep:
@@ -401,8 +401,8 @@ class Dynamics:
             if stages is RUNGE_KUTTA and not self._is_shaken:
                 _set_covariance(ends, path.covariance, sources, h)
             path, ends = ends, path
-            flow = multiply(path.flow, flow) if substep else path.flow.copy()
-            response = path.response + (multiply(path.flow, response) if substep else 0.0)
+            parts.append((path.flow.copy(), path.response.copy()))
+        flow, response = _joined(parts)
         return Transition(theta, path.mean.copy(), path.covariance.copy(), flow, response / dt)
 
     @cached_property
@@ -457,6 +457,14 @@ def _set_rates(rates: Path, seen: Fields, path: Path, push: FloatArray | None) -
     own = rates.covariance
     np.add(own + own.swapaxes(0, 1), source, out=own)
     return source
+
+
+def _joined(parts: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+    """Flow and response of substeps, one after the other."""
+    flow, response = parts[0]
+    for last, later in parts[1:]:
+        flow, response = multiply(last, flow), multiply(last, response) + later
+    return flow, response
 
 
 def _set_covariance(
