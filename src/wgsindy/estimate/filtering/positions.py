@@ -32,6 +32,9 @@ from wgsindy.passes.engine import SERIAL
 from wgsindy.passes.segments import segments_of
 from wgsindy.terms.basis import Basis
 
+# Share of third differences that noise has at least: a motion without any would leave nothing that
+# a filter can divide by.
+IMPERCEPTIBLE = 1e-7
 LEAST_NOISE = 0.1  # share of third differences that noise has at the start
 LEAST_TENSOR = 0.05  # share of what differences leave that the tensor has at the start
 STRETCHES, STRETCH = 100, 128  # and their steps, on which a fit begins
@@ -79,7 +82,8 @@ def with_first_noise(
     assert isinstance(data, Trajectories)
     assert model.positions is not None
     d = len(model.units)
-    rounding = np.where(model.positions, (quantum / model.units) ** 2 / 12, 0.0)
+    least = np.maximum(quantum**2 / 12, IMPERCEPTIBLE * data.third_differences())
+    rounding = np.where(model.positions, least / model.units**2, 0.0)
     shaken, jitter = _third_differences(data)
     noise = np.where(model.positions, jitter / model.units**2, 0.0)
     noise = np.maximum(noise if noisy else 0.0, rounding)
@@ -96,6 +100,13 @@ def with_first_noise(
         observation_noise=tensor.entries_of(np.diag(noise)[None])[0],
         noisy=np.array([noisy and model.positions[p] for p, _ in tensor.pairs(d)]),
     )
+
+
+def perceptible(noise: FloatArray, data: Dataset) -> FloatArray:
+    """Covariance ``(E,)`` of the noise of positions without what :func:`with_first_noise` adds."""
+    assert isinstance(data, Trajectories)
+    least = tensor.entries_of(np.diag(IMPERCEPTIBLE * data.third_differences())[None])[0]
+    return np.where(np.abs(noise) <= (1 + IMPERCEPTIBLE) * least, 0.0, noise)
 
 
 def _third_differences(data: Trajectories) -> tuple[FloatArray, FloatArray]:

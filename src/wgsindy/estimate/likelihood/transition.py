@@ -85,8 +85,9 @@ class Path(NamedTuple):
         """See ``rows`` as what they are, in ``d`` coordinates."""
         n = rows.shape[1]
         moments = rows[d:].reshape(d, -1, n)
-        square = (moments[:, first : first + d] for first in (0, d, 2 * d))
-        return cls(rows, rows[:d], moments, *square, moments[:, 3 * d :].reshape(d, -1, d, n))
+        covariance, flow, response = (moments[:, p : p + d] for p in (0, d, 2 * d))
+        skewness = moments[:, 3 * d :].reshape(d, -1, d, n)
+        return cls(rows, rows[:d], moments, covariance, flow, response, skewness)
 
     @classmethod
     def start(cls, covariance: FloatArray | None, shape: tuple[int, int], *, curved: bool) -> Path:
@@ -297,8 +298,8 @@ class Dynamics:
         polynomial, _ = self.basis.parts
         d, found = len(self.units), {}
         for curved in {False, self._is_curved}:
-            number = Path.of(np.arange(_path_rows(d, curved=curved))[:, None], d)
-            places = [number.covariance[..., 0], number.skewness[..., 0]]
+            number = Path.of(np.arange(float(_path_rows(d, curved=curved)))[:, None], d)
+            places = [one[..., 0].astype(int) for one in (number.covariance, number.skewness)]
             found[curved] = polynomial.monomials.taylor(places[: 1 + curved], self._framing)
         return found
 
