@@ -161,17 +161,13 @@ def _beginning(
 
 
 def _make_possible(predicted: FloatArray, noise: FloatArray) -> None:
-    """Raise variances to their least; a formula that is no tensor must not make gains beyond one.
-
-    Both are covariances ``(d, d, n)``.
-    """
+    """Raise variances to their least; what is no tensor must not make gains beyond one."""
     for p in range(len(predicted)):
-        own = predicted[p, p]
-        np.maximum(own, LEAST_VARIANCE * noise[p, p], out=own)
+        predicted[p, p] = np.maximum(predicted[p, p], LEAST_VARIANCE * noise[p, p])
         for q in range(p):
-            most = np.sqrt(own * predicted[q, q])
-            predicted[p, q] = np.maximum(np.minimum(predicted[p, q], most), -most)
-            predicted[q, p] = predicted[p, q]
+            most = np.sqrt(predicted[p, p] * predicted[q, q])
+            held = np.maximum(np.minimum(predicted[p, q], most), -most)
+            predicted[p, q] = predicted[q, p] = held
 
 
 def _where_seen(covariance: FloatArray, seen: FloatArray) -> FloatArray:
