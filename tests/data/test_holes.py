@@ -209,3 +209,17 @@ def test_noise_widens_the_differences_that_stand_for_velocities() -> None:
     off = Trajectories(x, 0.05).with_velocities().states[:, 1] - np.cos(t)
     plain = np.gradient(x, 0.05) - np.cos(t)
     assert off.std() < 0.4 * plain.std()  # noise falls with the width, 4 steps or more here
+
+
+def test_third_differences_tell_noise_from_shaken_velocities() -> None:
+    # Their variance: 20 s of noise s; a (k dt)^3 of a velocity of tensor a, k steps apart.
+    rng, dt, a, s = np.random.default_rng(0), 0.1, 0.7, 2e-4
+    shocks = rng.normal(0, np.sqrt(a * dt / 20), (50, 20 * 400))
+    fine = np.cumsum(np.cumsum(shocks, axis=1), axis=1) * dt / 20
+    x = fine[:, ::20] + rng.normal(0, np.sqrt(s), (50, 400)) + 1000 * np.arange(50)[:, None]
+    data = Trajectories(list(x[:, :, None]), dt)
+    for lag in (1, 2, 3):
+        # 20,000 differences, of which neighbours are correlated.
+        expected = 20 * s + a * (lag * dt) ** 3
+        assert data.third_differences(lag)[0] == pytest.approx(expected, rel=0.06)
+    assert not Trajectories([[0.0, 1.0, 0.0]], dt).third_differences().any()  # too short for one

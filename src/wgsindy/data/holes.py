@@ -138,7 +138,7 @@ def velocity_name(name: str) -> str:
 def velocities(states: FloatArray, times: FloatArray, offsets: IntArray) -> FloatArray:
     """Differences of positions over time, ``(n, d)``: over more steps where there is noise."""
     found = _differences(states, times, offsets, 1)
-    noise = position_noise(states, offsets)
+    noise = third_differences(states, offsets) / 20
     width = 1
     while width < WIDEST:
         dt = np.median(np.diff(times)[np.diff(times) > 0])
@@ -160,9 +160,17 @@ def _differences(
     return (states[after] - states[before]) / (times[after] - times[before])[:, None]
 
 
-def position_noise(states: FloatArray, offsets: IntArray) -> FloatArray:
-    """Variance ``(d,)`` of the noise of positions at most: that of third differences over 20."""
+def third_differences(states: FloatArray, offsets: IntArray, lag: int = 1) -> FloatArray:
+    """Mean squares ``(d,)`` of third differences of samples that are ``lag`` steps apart.
+
+    Noise of positions makes them 20 times its variance, whatever the lag.
+    """
+    reach = 3 * lag
     inside = np.ones(len(states), dtype=bool)
-    inside[(offsets[1:, None] - np.arange(1, 4)).ravel()] = False
-    third = np.diff(states, n=3, axis=0)[inside[:-3]]
-    return np.asarray(np.mean(third**2, axis=0) / 20 if len(third) else np.zeros(states.shape[1]))
+    inside[np.maximum(offsets[1:, None] - np.arange(1, reach + 1), 0).ravel()] = False
+    if not inside[:-reach].any():
+        return np.zeros(states.shape[1])
+    first = np.flatnonzero(inside[:-reach])
+    ahead = [states[first + lag * k] for k in range(4)]
+    third = ahead[3] - ahead[0] - 3 * (ahead[2] - ahead[1])
+    return np.asarray(np.mean(third**2, axis=0))

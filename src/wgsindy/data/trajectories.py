@@ -19,9 +19,9 @@ from wgsindy.data.holes import (
     left_over,
     missing_sentence,
     partly_missing_sentence,
-    position_noise,
     ranges,
     stand_ins,
+    third_differences,
     velocities,
     velocity_name,
 )
@@ -380,10 +380,9 @@ class Trajectories(Dataset):
             self._states, self._lengths, self._names, self._dt, self._steps, seen, order
         )
 
-    @property
-    def position_noise(self) -> FloatArray:
-        """Variance ``(d,)`` that noise of the samples of a smooth motion has at most."""
-        return position_noise(self._states, self._offsets)
+    def third_differences(self, lag: int = 1) -> FloatArray:
+        """Mean squares ``(d,)`` of third differences of samples that are ``lag`` steps apart."""
+        return third_differences(self._states, self._offsets, lag)
 
     def with_velocities(self) -> Trajectories:
         """Take the coordinates for positions, and add their velocities, which nobody measured.

@@ -187,4 +187,4 @@ class Predictor:
                 step.states,
                 np.concatenate([measured, np.zeros_like(measured)]).T,
             )
-            moved = moved - multiply(step.gain, moved)
+            moved = moved - multiply(step.gain, moved[step.asked])

@@ -16,23 +16,23 @@ FEW = 24  # monomials up to which sums over them are faster as a matrix than one
 
 
 class Taylor(NamedTuple):
-    """What moments of one order of y add to the mean of each monomial of x + y.
+    """What moments of y add to the mean of each monomial of x + y.
 
-    ``(k, m, at, c)``: in monomial k, monomial m of x at y^at; ``at`` are variables, ascending.
+    ``(k, m, row, c)``: to monomial k, monomial m of x times c times the moment that is so listed.
     """
 
-    terms: list[tuple[int, int, tuple[int, ...], float]]
+    terms: list[tuple[int, int, int, float]]
     source: IntArray  # (P,) m of each term
-    at: tuple[IntArray, ...]  # (P,) each, variables of each term
+    row: IntArray  # (P,) its moment
     matrix: FloatArray | None  # (K, P) by which all terms are summed, if these are few
 
     def of(self, values: FloatArray, moments: FloatArray) -> FloatArray:
-        """Return it, ``(K, n)``, for monomials ``(K, n)`` of x and moments ``(d, ..., n)``."""
+        """Return it, ``(K, n)``, for monomials ``(K, n)`` of x and a list of moments ``(M, n)``."""
         if self.matrix is not None:
-            return self.matrix @ (values.take(self.source, axis=0) * moments[self.at])
+            return self.matrix @ (values.take(self.source, axis=0) * moments.take(self.row, axis=0))
         out = np.zeros_like(values)
-        for k, m, at, factor in self.terms:
-            out[k] += factor * moments[at] * values[m]
+        for k, m, row, factor in self.terms:
+            out[k] += factor * moments[row] * values[m]
         return out
 
 
@@ -47,7 +47,8 @@ class Monomials:
 
     def __init__(self, powers: IntArray) -> None:
         self.powers = np.asarray(powers, dtype=np.int64)
-        self._position = {tuple(row): k for k, row in enumerate(self.powers.tolist())}
+        self._rows = self.powers.tolist()
+        self._position = {tuple(row): k for k, row in enumerate(self._rows)}
 
     @classmethod
     def up_to(cls, degree: int, *, dimension: int) -> Monomials:
@@ -63,12 +64,20 @@ class Monomials:
         return len(self.powers)
 
     @cached_property
-    def _plan(self) -> list[tuple[int, int] | None]:
-        """For each monomial an earlier one and the variable to multiply it with, if any."""
-        plan: list[tuple[int, int] | None] = []
+    def _plan(self) -> list[tuple[slice, slice, int]]:
+        """Monomials that are earlier ones times a variable: neighbours at once, made of neighbours.
+
+        Of others the variable is -1.
+        """
+        plan: list[tuple[slice, slice, int]] = []
         for k, row in enumerate(self.powers):
             options = ((self._divisor(row, p), p) for p in np.flatnonzero(row).tolist())
-            plan.append(next(((i, p) for i, p in options if i is not None and i < k), None))
+            of, p = next(((i, p) for i, p in options if i is not None and i < k), (0, -1))
+            own, source = slice(k, k + 1), slice(of, of + 1)
+            if plan and p == plan[-1][2] >= 0 and plan[-1][1].stop == of < plan[-1][0].start:
+                last = plan.pop()
+                own, source = slice(last[0].start, k + 1), slice(last[1].start, of + 1)
+            plan.append((own, source, p))
         return plan
 
     def _divisor(self, row: IntArray, variable: int) -> int | None:
@@ -80,32 +89,37 @@ class Monomials:
         """Evaluate at ``x (n, d)``; returns ``(K, n)``, one contiguous row a monomial."""
         out = np.empty((len(self), len(x)))
         columns = np.ascontiguousarray(x.T)
-        for k, step in enumerate(self._plan):
-            if step is not None:
-                np.multiply(out[step[0]], columns[step[1]], out=out[k])
+        for own, source, p in self._plan:
+            if p >= 0:
+                np.multiply(out[source], columns[p], out=out[own])
                 continue
-            out[k] = 1.0
-            for p in np.flatnonzero(self.powers[k]):
-                out[k] *= columns[p] ** int(self.powers[k, p])
+            out[own] = 1.0
+            for q, power in enumerate(self._rows[own.start]):
+                if power:
+                    out[own] *= columns[q] ** power
         return out
 
-    def taylor(self, order: int, scale: FloatArray) -> Taylor:
-        """Say what moments of ``order`` about a point add; they are of y / ``scale (d,)``."""
+    def taylor(self, places: Sequence[IntArray], scale: FloatArray) -> Taylor:
+        """Say what moments about a point add; they are of y / ``scale (d,)``.
+
+        ``places``: where those of each order are listed, ``(d, d)`` of the second, and so on.
+        """
         d, found = self.powers.shape[1], []
-        for at in combinations_with_replacement(range(d), order):
-            taken = np.bincount(np.array(at), minlength=d)
-            for k, row in enumerate(self.powers):
-                m = self._position.get(tuple((row - taken).tolist()))
-                if m is not None:
-                    factors = [comb(*pair) for pair in zip(row, taken, strict=True)]
-                    found.append((k, m, at, float(prod(factors) * scale[list(at)].prod())))
+        for place in places:
+            for at in combinations_with_replacement(range(d), place.ndim):
+                taken = np.bincount(np.array(at), minlength=d)
+                for k, row in enumerate(self.powers):
+                    m = self._position.get(tuple((row - taken).tolist()))
+                    if m is not None:
+                        factors = [comb(*pair) for pair in zip(row, taken, strict=True)]
+                        factor = float(prod(factors) * scale[list(at)].prod())
+                        found.append((k, m, int(place[at]), factor))
         matrix = None
         if len(self) <= FEW:
             matrix = np.zeros((len(self), len(found)))
             matrix[[k for k, *_ in found], range(len(found))] = [factor for *_, factor in found]
-        source = np.array([m for _, m, _, _ in found], dtype=np.int64)
-        places = np.array([at for _, _, at, _ in found], dtype=np.int64).reshape(-1, order)
-        return Taylor(found, source, tuple(places.T), matrix)
+        _, source, row, _ = np.array(found).reshape(-1, 4).T.astype(np.int64)
+        return Taylor(found, source, row, matrix)
 
     def gradients(self, x: FloatArray) -> FloatArray:
         """Derivatives at ``x (n, d)``; returns ``(n, K, d)``."""

@@ -364,6 +364,22 @@ def observed_together(seed: int, starts: FloatArray, steps: int) -> Trajectories
     return Trajectories(list(np.stack(out, axis=1)), DT)
 
 
+def test_slopes_at_another_noise_are_expected_by_the_information() -> None:
+    model = linear()
+    data = observed_together(7, np.zeros((400, 2)), 30)
+    sums, noise = reduce(FilterPass(model), data), 0.97 * model.observation_noise
+    found = sums.with_noise(model, noise)
+    other = reduce(FilterPass(replace(model, observation_noise=noise)), data)
+    for name in ("drift_slope", "tensor_slope"):
+        before, now, expected = (getattr(one, name)[0] for one in (sums, found, other))
+        # In units of what a slope usually is: the information is an expectation, about a twentieth
+        # of which the slopes of so many samples differ by.
+        usual = np.sqrt(np.diag(getattr(sums, name.split("_")[0])))
+        moved = np.abs((expected - before) / usual).max()
+        assert np.abs((now - expected) / usual).max() < 0.15 * max(moved, 1.0)
+    assert moved > 1  # negative control: they do move
+
+
 # Blocks
 
 

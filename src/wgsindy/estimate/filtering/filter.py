@@ -69,19 +69,21 @@ class Innovation(NamedTuple):
     """What one step of ``n`` blocks finds: in units of the noise, sample last.
 
     Of a coordinate that was not measured the value is 0, its variance 1, its column of K zero.
+    There are ``a`` coordinates that were measured at all.
     """
 
     rows: IntArray  # (n,)
     path: Transition
     value: FloatArray  # (d, n) e
     covariance: FloatArray  # (d, d, n) S
-    whitening: FloatArray  # (d, d, n) W with W S W' = 1, a lower triangle
-    gain: FloatArray  # (d, d, n) K
+    whitening: FloatArray  # (a, a, n) W with W S W' = 1, a lower triangle
+    white: FloatArray  # (a, n) W e
+    gain: FloatArray  # (d, a, n) K
     seen: FloatArray | None  # (d, n) 1 where a coordinate was measured, else 0; None if all were
     counts: bool  # not after a sample that has not told everything
     states: FloatArray  # (n, d) filtered mean before the step, as measured
     spread: FloatArray  # (d, d, n) its covariance
-    asked: list[int]  # coordinates that were measured in any of the blocks
+    asked: list[int]  # the coordinates that were measured at all, in the chunk
 
 
 def innovations(
@@ -91,28 +93,39 @@ def innovations(
     d, units = len(dynamics.units), dynamics.units[:, None]
     noise = tensor.symmetric(observation_noise[None], d).transpose(1, 2, 0)
     states, spread = _beginning(dynamics, noise, chunk, blocks)
+    asked, observed = list(range(d)), chunk.states + chunk.increments
+    if chunk.seen is not None:
+        measured = np.ascontiguousarray(chunk.seen[:, 1].T, dtype=np.float64)
+        asked = np.flatnonzero(measured.any(axis=1)).tolist()
     for step, rows in enumerate(blocks.steps()):
         n, dt = len(rows), chunk.dt[rows]
         states, spread = states[:n], spread[:, :, :n]
         path = dynamics.step(states, dt, spread)
         predicted = path.covariance
-        for p in range(d):
-            predicted[p, p] = np.maximum(predicted[p, p], LEAST_VARIANCE * noise[p, p])
-            for q in range(p):  # a formula that is no tensor here must not make gains beyond one
-                most = np.sqrt(predicted[p, p] * predicted[q, q])
-                predicted[p, q] = predicted[q, p] = np.clip(predicted[p, q], -most, most)
-        observed = chunk.states[rows] + chunk.increments[rows]
-        value = (observed - states).T / units - path.mean
-        covariance, towards, seen, asked = predicted + noise, predicted, None, list(range(d))
+        _make_possible(predicted, noise)
+        value = (observed.take(rows, axis=0) - states).T / units - path.mean
+        covariance, towards, seen = predicted + noise, predicted[:, asked], None
         if chunk.seen is not None:
-            seen = np.ascontiguousarray(chunk.seen[rows, 1].T, dtype=np.float64)
+            seen = measured.take(rows, axis=1)
             value, covariance = value * seen, _where_seen(covariance, seen)
-            towards, asked = predicted * seen, np.flatnonzero(seen.any(axis=1)).tolist()
-        whitening = inverse_factor(covariance)
+            towards *= seen[asked]
+        whitening = inverse_factor(covariance[asked][:, asked])
+        white = multiply(whitening, value[asked, None])[:, 0]
         gain = multiply(towards, multiply(whitening.swapaxes(0, 1), whitening))
         counts = step > 0 or seen is None
         found = Innovation(
-            rows, path, value, covariance, whitening, gain, seen, counts, states, spread, asked
+            rows,
+            path,
+            value,
+            covariance,
+            whitening,
+            white,
+            gain,
+            seen,
+            counts,
+            states,
+            spread,
+            asked,
         )
         yield found
         states, spread = updated(dynamics, noise, found)
@@ -122,12 +135,14 @@ def updated(
     dynamics: Dynamics, noise: FloatArray, found: Innovation
 ) -> tuple[FloatArray, FloatArray]:
     """Filtered mean ``(n, d)`` after a step, as measured, and its covariance ``(d, d, n)``."""
-    rest, predicted, gain = one_minus(found.gain), found.path.covariance, found.gain
-    shift = found.path.mean + multiply(gain, found.value[:, None])[:, 0]
+    predicted, gain, asked = found.path.covariance, found.gain, found.asked
+    shift = found.path.mean + multiply(gain, found.value[asked, None])[:, 0]
     states = found.states + (shift * dynamics.units[:, None]).T
-    spread = multiply(multiply(rest, predicted), rest.swapaxes(0, 1))
-    spread += multiply(multiply(gain, noise), gain.swapaxes(0, 1))
-    return np.clip(states, dynamics.place.low, dynamics.place.high), spread
+    left = predicted - multiply(gain, predicted[asked])
+    kept = left[:, asked] - multiply(gain, noise[asked][:, asked])
+    spread = left - multiply(kept, gain.swapaxes(0, 1))
+    place = dynamics.place
+    return np.minimum(np.maximum(states, place.low), place.high), spread
 
 
 def _beginning(
@@ -145,17 +160,22 @@ def _beginning(
     return np.where(seen, states, region.centre), spread
 
 
+def _make_possible(predicted: FloatArray, noise: FloatArray) -> None:
+    """Raise variances to their least; what is no tensor must not make gains beyond one."""
+    for p in range(len(predicted)):
+        predicted[p, p] = np.maximum(predicted[p, p], LEAST_VARIANCE * noise[p, p])
+        for q in range(p):
+            most = np.sqrt(predicted[p, p] * predicted[q, q])
+            held = np.maximum(np.minimum(predicted[p, q], most), -most)
+            predicted[p, q] = predicted[q, p] = held
+
+
 def _where_seen(covariance: FloatArray, seen: FloatArray) -> FloatArray:
     """Covariance ``(d, d, n)`` of what is ``seen (d, n)``, and one for all else."""
     found = covariance * seen * seen[:, None]
     for p in range(len(seen)):
         found[p, p] += 1.0 - seen[p]
     return found
-
-
-def one_minus(matrices: FloatArray) -> FloatArray:
-    """Identity minus each of ``(d, d, n)`` matrices."""
-    return np.eye(len(matrices))[:, :, None] - matrices
 
 
 def inverse_factor(covariance: FloatArray) -> FloatArray:

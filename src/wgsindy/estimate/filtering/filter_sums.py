@@ -8,16 +8,16 @@ filter depends on both, and the mean on the gain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.data.chunk import BLOCK, Chunk
-from wgsindy.estimate.filtering.filter import Blocks, Innovation, innovations, one_minus
+from wgsindy.estimate.filtering.filter import Blocks, Innovation, innovations
 from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, Scores
-from wgsindy.estimate.likelihood.transition import Transition, congruence, multiply
+from wgsindy.estimate.likelihood.transition import congruence, multiply
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SumPass
@@ -142,6 +142,16 @@ class FilterSums:
         covariance = tensor.symmetric((found - _diagonal(model.rounding))[None], len(model.units))
         return tensor.entries_of(tensor.clip(covariance))[0] + _diagonal(model.rounding)
 
+    def with_noise(self, model: WorkingModel, noise: FloatArray) -> FilterSums:
+        """Expect what a pass finds if the noise is ``noise (E,)``, and all else as in ``model``."""
+        own, fields = Open.of(model), len(_places(model)[0])
+        change = (noise - model.observation_noise)[own.noise] / len(self.tensor_slope)
+        return replace(
+            self,
+            drift_slope=self.drift_slope - self.mixed[:, fields:] @ change,
+            tensor_slope=self.tensor_slope - self.tensor[:, fields:] @ change,
+        )
+
     def noise_errors(self, model: WorkingModel, support: BoolArray) -> FloatArray:
         """Standard errors ``(d,)`` of the variances of the noise; zero where they are known.
 
@@ -214,15 +224,14 @@ class FilterPass(SumPass[FilterSums]):
         blocks = Blocks.of(chunk, self.block)
         begins = None if chunk.seen is None else chunk.seen[blocks.first, 0].T
         tangent = _Tangent.start(self.model, len(blocks.first), begins)
-        dynamics = self.model.dynamics
+        dynamics, entries = self.model.dynamics, []
         for found in innovations(dynamics, self.model.observation_noise, chunk, blocks):
-            tangent.predict(found.path, chunk.dt[found.rows])
+            tangent.predict(found, chunk.dt[found.rows])
             if found.counts:
                 total.log_likelihood += tangent.add(found)
-            tangent.update(found)
             total.count += len(found.rows)
-            entries = dynamics.entries @ found.path.theta
-            total.clipped += int(np.count_nonzero(~tensor.has_root(entries)))
+            entries.append(dynamics.entries @ found.path.theta)
+        total.clipped += int(np.count_nonzero(~tensor.has_root(np.hstack(entries))))
         owner, b = blocks.owner if self.n_trajectories else np.zeros_like(blocks.owner), tangent.b
         np.add.at(total.drift_slope, owner, tangent.slope[:b].T)
         np.add.at(total.tensor_slope, owner, tangent.slope[b:].T)
@@ -246,6 +255,7 @@ class _Tangent:
     spread: FloatArray  # (E, C, B)
     slope: FloatArray  # (b + C, B) of each block
     information: FloatArray  # (b + C, b + C)
+    before: Innovation | None = None  # whose update is still to be made
 
     @classmethod
     def start(cls, model: WorkingModel, blocks: int, seen: BoolArray | None) -> _Tangent:
@@ -266,72 +276,42 @@ class _Tangent:
         first = self.spread.shape[1] - len(self.own.noise)
         return [(entry, first + column) for column, entry in enumerate(self.own.noise)]
 
-    def predict(self, path: Transition, dt: FloatArray) -> None:
-        """Carry the derivatives over a step, and add what the step itself depends on."""
-        n, (d, e) = len(dt), (len(self.mean), len(self.spread))
+    def predict(self, found: Innovation, dt: FloatArray) -> None:
+        """Carry the derivatives over the last update and a step, and add what the step adds."""
+        path, n, (d, e) = found.path, len(dt), (len(self.mean), len(self.spread))
         k, f, g = len(path.theta), len(self.own.drift), len(self.own.entries)
-        theta = path.theta * dt
-        self.mean = multiply(path.flow, self.mean[:, :, :n])
+        self.mean, self.spread = self.mean[:, :, :n], self.spread[:, :, :n]
+        if self.before is None:
+            self._carry(path.flow)
+        else:
+            self._update(self.before, path.flow)
+        self.before, theta = found, path.theta * dt
         own = self.mean[:, : self.b].reshape(d, f, k, n)
         own += path.response[:, self.own.drift, None] * theta
-        start, middle = congruence(path.flow), congruence(path.middle, self.own.entries)
-        end = np.eye(e)[:, self.own.entries, None]
-        response = (start[:, self.own.entries] + 4 * middle + end) / 6
-        self.spread = multiply(start, self.spread[:, :, :n])
+        start, middle = (congruence(one, self.own.entries) for one in (path.flow, path.middle))
+        response = (start + 4 * middle + np.eye(e)[:, self.own.entries, None]) / 6
         own = self.spread[:, : g * k].reshape(e, g, k, n)
         own += response[:, :, None] * theta
 
-    def add(self, found: Innovation) -> float:
-        """Add information and slopes of one step; return its log-likelihood.
+    def _carry(self, flow: FloatArray) -> None:
+        self.mean = multiply(flow, self.mean)
+        self.spread = multiply(congruence(flow), self.spread)
 
-        ``spread`` is that of the prediction here. Only coordinates that were measured tell.
-        """
-        d, n = found.value.shape
-        asked = found.asked
-        pairs = [(p, q) for p, q in tensor.pairs(d) if p in asked and q in asked]
-        whitening = found.whitening[np.ix_(asked, asked)]
-        white = multiply(whitening, found.value[asked, None])[:, 0]
-        if found.seen is not None:
-            whitening = whitening * found.seen[asked]
-        mean = multiply(whitening, self.mean[asked])
-        spread = multiply(congruence(whitening), self._observed(pairs))
-        log_likelihood = -0.5 * float(np.sum(white**2))
-        slope, of_tensor = self.slope[:, :n], self.information[self.b :, self.b :]
-        for p, row in enumerate(mean):
-            self.information += row @ row.T
-            slope += row * white[p]
-            log_likelihood += float(np.log(found.whitening[asked[p], asked[p]]).sum())
-        for (p, q), row in zip(tensor.pairs(len(asked)), spread, strict=True):
-            # Products p q and q p are the same, and both count.
-            weight = 0.5 if p == q else 1.0
-            of_tensor += weight * (row @ row.T)
-            slope[self.b :] += row * (weight * (white[p] * white[q] - (p == q)))
-        return log_likelihood
-
-    def _observed(self, pairs: list[tuple[int, int]]) -> FloatArray:
-        """Derivative of S, of ``pairs`` of coordinates: that of Q and, for the noise, of itself."""
-        rows = [tensor.entry_number(p, q) for p, q in pairs]
-        observed = self.spread[rows]
-        for row, column in self._noise:
-            if row in rows:
-                observed[rows.index(row), column] += 1.0
-        return observed
-
-    def update(self, found: Innovation) -> None:
-        """Update the derivatives as the filter updates mean and covariance."""
-        d, asked = len(found.value), found.asked
-        pairs, gain = tensor.pairs(d), found.gain
-        white = multiply(found.whitening, found.value[:, None])
-        pull = multiply(found.whitening.swapaxes(0, 1), white)[:, 0]
+    def _update(self, found: Innovation, flow: FloatArray) -> None:
+        """Update the derivatives as the filter updates mean and covariance, and carry them on."""
+        d, n = flow.shape[1:]
+        whitening, pull = found.whitening[:, :, :n], np.zeros((d, n))
+        pull[found.asked] = multiply(whitening.swapaxes(0, 1), found.white[:, None, :n])[:, 0]
         # The gain moves with the coefficients, and with it what an innovation does to the mean.
-        moved = self.mean[:, self.b :]
+        moved, pairs = self.mean[:, self.b :], tensor.pairs(d)
         for row, (p, q) in enumerate(pairs):
-            if q in asked:
+            if q in found.asked:
                 moved[p] += self.spread[row] * pull[q]
-            if p != q and p in asked:
+            if p != q and p in found.asked:
                 moved[q] += self.spread[row] * pull[p]
-        self.mean = self.mean - multiply(gain[:, asked], self.mean[asked])
-        self.spread = multiply(congruence(one_minus(gain)), self.spread)
+        gain = np.zeros_like(flow)  # of what was measured, seen at the end
+        gain[:, found.asked] = multiply(flow, found.gain[:, :, :n])
+        self._carry(flow - gain)
         kept = congruence(gain, self.own.noise)
         for number, (row, column) in enumerate(self._noise):
             p, q = pairs[row]
@@ -340,3 +320,36 @@ class _Tangent:
             moved -= gain[:, p] * pull[q]
             if p != q:
                 moved -= gain[:, q] * pull[p]
+
+    def add(self, found: Innovation) -> float:
+        """Add information and slopes of one step; return its log-likelihood.
+
+        ``spread`` is that of the prediction here. Only coordinates that were measured tell.
+        """
+        asked, white, whitening = found.asked, found.white, found.whitening
+        if found.seen is not None:
+            whitening = whitening * found.seen[asked]
+        mean = multiply(whitening, self.mean[asked])
+        spread = multiply(congruence(whitening), self._observed(asked))
+        log_likelihood = -0.5 * float(np.vdot(white, white))
+        slope = self.slope[:, : white.shape[1]]
+        of_tensor = self.information[self.b :, self.b :]
+        for p, row in enumerate(mean):
+            self.information += row @ row.T
+            slope += row * white[p]
+            log_likelihood += float(np.log(found.whitening[p, p]).sum())
+        for (p, q), row in zip(tensor.pairs(len(asked)), spread, strict=True):
+            # Products p q and q p are the same, and both count.
+            weight = 0.5 if p == q else 1.0
+            of_tensor += weight * (row @ row.T)
+            slope[self.b :] += row * (weight * (white[p] * white[q] - (p == q)))
+        return log_likelihood
+
+    def _observed(self, asked: list[int]) -> FloatArray:
+        """Derivative of S, of what was measured: that of Q and, for the noise, of itself."""
+        rows = [tensor.entry_number(asked[p], asked[q]) for p, q in tensor.pairs(len(asked))]
+        observed = self.spread[rows]
+        for row, column in self._noise:
+            if row in rows:
+                observed[rows.index(row), column] += 1.0
+        return observed

@@ -25,7 +25,9 @@ LEAST_TENSOR = 0.1  # share of the variance of increments that is left to the te
 MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 MOST_ROUNDS = 12
 MOST_HALVINGS = 3
-SETTLED = 0.003  # log-likelihood that another pass may be worth, a coefficient
+# Log-likelihood that a step may be worth, a coefficient, for another pass not to be; and the step
+# that would come after it.
+SETTLED, NEGLIGIBLE = 0.003, 5e-5
 FALLEN = 10.0  # log-likelihood by which a step must be worse to be halved
 BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
 # A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
@@ -44,7 +46,10 @@ class Filtered(NamedTuple):
     found: list[Posterior]
     fitted: WorkingModel  # to what was chosen
     block: int  # samples a block
-    settled: bool  # whether the same terms were chosen before, with nearly the same coefficients
+    left: (
+        float  # log-likelihood, a coefficient, that the step from ``model`` to ``fitted`` is worth
+    )
+    settled: bool = False  # whether the same terms were chosen before, and nearly the same numbers
 
 
 def noisy_start(
@@ -87,13 +92,15 @@ def follow_noise(
     run: Runner,
     earlier: Sequence[Posterior] = (),
     block: int = 0,
-    settled_by: float = SETTLED,
+    roughly: float = 0.0,
+    before: float = 0.0,
 ) -> Filtered | None:
     """Filter, choose and step until nothing changes; halve steps that make data less likely.
 
     ``earlier`` is what was chosen when ``model`` was fitted, ``block`` samples a block, if it is
-    not the data that say how many; ``settled_by`` the log-likelihood that another pass may be
-    worth, a coefficient.
+    not the data that say how many; ``roughly`` the log-likelihood, a coefficient, that a step may
+    be worth to be the last, whatever its terms, and ``before`` what the one to ``model`` was worth,
+    if that is known.
     Nothing if noise of one size at all samples leaves no tensor at many of them: then it is not the
     same everywhere, and the filter has nothing to say.
     """
@@ -107,19 +114,26 @@ def follow_noise(
                 break
             model, halvings = _midway(last.model, model), halvings + 1
             continue
-        equations = sums.equations(model)
-        drift = selection.drift(equations, model.drift)
-        entries = selection.entries(equations, model.entries)
-        found, halvings = [*drift, *entries], 0
-        later = taken_over(model, sums, equations, selection, drift, entries)
-        settled = _same(earlier, found) and _worth(model, later, sums) <= settled_by
-        last = Filtered(sums, equations, model, found, later, block, settled)
-        if settled:
+        halvings, last = 0, chosen(model, sums, selection, block)
+        # Each step is as much shorter than the one before as that was than its own.
+        enough = last.left <= SETTLED or last.left**2 <= NEGLIGIBLE * before
+        last = last._replace(settled=enough and _same(earlier, last.found))
+        if last.settled or last.left <= roughly:
             break
-        earlier, model = found, later
+        earlier, model, before = last.found, last.fitted, last.left
     if last is None or last.sums.clipped > MOST_CLIPPED * last.sums.count:
         return None
     return last
+
+
+def chosen(model: WorkingModel, sums: FilterSums, selection: TermSelection, block: int) -> Filtered:
+    """Choose terms by the sums of a pass, and fit them."""
+    equations = sums.equations(model)
+    drift = selection.drift(equations, model.drift)
+    entries = selection.entries(equations, model.entries)
+    later = taken_over(model, sums, equations, selection, drift, entries)
+    left = _worth(model, later, sums)
+    return Filtered(sums, equations, model, [*drift, *entries], later, block, left)
 
 
 def taken_over(
@@ -144,27 +158,30 @@ def taken_over(
 
 
 def block_length(model: WorkingModel, data: Dataset) -> int:
-    """Samples a block, one number for all passes: likelihoods of other blocks do not compare.
+    """Samples a block, one number for all passes: likelihoods of other blocks do not compare."""
+    block, least = BLOCK, max(SHORTEST_BLOCK, REMEMBERED * memory(model, data.mean_dt))
+    while data.n_increments < MANY_BLOCKS * block and block >= 2 * least:
+        block //= 2
+    return block
+
+
+def memory(model: WorkingModel, dt: float) -> float:
+    """Samples that a filter remembers.
 
     Noise of variance s is averaged over about sqrt(s / (a dt)) steps: the longer, the smaller the
-    tensor a is. Blocks are for the states at which it is small. Noise of positions, of which a is
-    the tensor of the velocities, is averaged over about (s / (a dt^3))^(1/4) steps.
+    tensor a is, and what counts are the states at which it is small. Noise of positions, of which a
+    is the tensor of the velocities, is averaged over about (s / (a dt^3))^(1/4) steps.
     """
-    d, dt = len(model.units), data.mean_dt
+    d = len(model.units)
     own = [tensor.entry_number(p, p) for p in range(d)]
     seen = model.entries[own] @ model.basis.values(model.place.probe).T
     small = np.maximum(np.quantile(seen, SMALL_TENSOR, axis=1), SMALLEST)
     noise = model.observation_noise[own]
     if model.positions is None:
-        memory = 1 + np.sqrt((noise / small).max() / dt)
-    else:
-        square = model.units**2
-        ratio = (noise * square)[: d // 2] / (small * square)[d // 2 :]
-        memory = 2 + (ratio.max() / dt**3) ** 0.25
-    block, least = BLOCK, max(SHORTEST_BLOCK, REMEMBERED * memory)
-    while data.n_increments < MANY_BLOCKS * block and block >= 2 * least:
-        block //= 2
-    return block
+        return float(1 + np.sqrt((noise / small).max() / dt))
+    square = model.units**2
+    ratio = (noise * square)[: d // 2] / (small * square)[d // 2 :]
+    return float(2 + (ratio.max() / dt**3) ** 0.25)
 
 
 def filtered(model: WorkingModel, run: Runner, block: int = 0) -> FilterSums:

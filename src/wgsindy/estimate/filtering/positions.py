@@ -16,7 +16,11 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
-from wgsindy.estimate.filtering.noisy_samples import SHORTEST_BLOCK, Filtered, follow_noise
+from wgsindy.estimate.filtering.noisy_samples import (
+    Filtered,
+    follow_noise,
+    memory,
+)
 from wgsindy.estimate.filtering.some_values import follow_all
 from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Sums
@@ -28,9 +32,14 @@ from wgsindy.passes.engine import SERIAL
 from wgsindy.passes.segments import segments_of
 from wgsindy.terms.basis import Basis
 
-FIRST_NOISE = 0.5  # share of what third differences allow for at most
-STRETCHES, STRETCH = 50, 128  # and their steps, on which a fit begins
-ROUGHLY = 1.0  # log-likelihood that another pass may be worth there, a coefficient
+# Share of third differences that noise has at least: a motion without any would leave nothing that
+# a filter can divide by.
+IMPERCEPTIBLE = 1e-7
+LEAST_NOISE = 0.1  # share of third differences that noise has at the start
+LEAST_TENSOR = 0.05  # share of what differences leave that the tensor has at the start
+STRETCHES, STRETCH = 100, 128  # and their steps, on which a fit begins
+SHORTEST, REMEMBERED = 16, 4  # samples of their blocks at least, and times what a filter remembers
+ROUGHLY = 0.3  # log-likelihood, a coefficient, that a step there may be worth to be the last
 
 
 def is_position(data: Dataset) -> BoolArray:
@@ -73,14 +82,17 @@ def with_first_noise(
     assert isinstance(data, Trajectories)
     assert model.positions is not None
     d = len(model.units)
-    rounding = np.where(model.positions, (quantum / model.units) ** 2 / 12, 0.0)
-    most = np.where(model.positions, data.position_noise / model.units**2, 0.0)
-    noise = np.maximum(FIRST_NOISE * most if noisy else 0.0, rounding)
+    least = np.maximum(quantum**2 / 12, IMPERCEPTIBLE * data.third_differences())
+    rounding = np.where(model.positions, least / model.units**2, 0.0)
+    shaken, jitter = _third_differences(data)
+    noise = np.where(model.positions, jitter / model.units**2, 0.0)
+    noise = np.maximum(noise if noisy else 0.0, rounding)
     theta = model.basis.values(model.place.probe)
     constant = np.linalg.lstsq(theta, np.ones(len(theta)))[0]
     entries = np.zeros_like(model.entries)
     for p in np.flatnonzero(~model.positions).tolist():
-        entries[tensor.entry_number(p, p)] = constant
+        share = shaken[p - d // 2] / model.units[p] ** 2
+        entries[tensor.entry_number(p, p)] = np.clip(share, LEAST_TENSOR, 1.0) * constant
     return replace(
         model,
         entries=entries,
@@ -88,6 +100,24 @@ def with_first_noise(
         observation_noise=tensor.entries_of(np.diag(noise)[None])[0],
         noisy=np.array([noisy and model.positions[p] for p, _ in tensor.pairs(d)]),
     )
+
+
+def perceptible(noise: FloatArray, data: Dataset) -> FloatArray:
+    """Covariance ``(E,)`` of the noise of positions without what :func:`with_first_noise` adds."""
+    assert isinstance(data, Trajectories)
+    least = tensor.entries_of(np.diag(IMPERCEPTIBLE * data.third_differences())[None])[0]
+    return np.where(np.abs(noise) <= (1 + IMPERCEPTIBLE) * least, 0.0, noise)
+
+
+def _third_differences(data: Trajectories) -> tuple[FloatArray, FloatArray]:
+    """Tensor of the velocities and variance of the noise, ``(d,)`` by their positions, roughly.
+
+    Velocities of tensor a make a dt^3 of them over one step, and 8 times that over two; noise of
+    variance s makes 20 s of both.
+    """
+    one, two = data.third_differences(1), data.third_differences(2)
+    noise = np.clip((8 * one - two) / 7, LEAST_NOISE * one, one) / 20
+    return (two - one) / (7 * data.mean_dt**3), noise
 
 
 def follow_positions(
@@ -119,7 +149,10 @@ def _scouted(
     few = segments_of(run.data, STRETCHES, STRETCH, engine=run.engine)
     coarse = replace(model, place=replace(model.place, count=1))
     scout = replace(run, data=few, engine=SERIAL)
-    last = follow_noise(coarse, selection, scout, block=SHORTEST_BLOCK, settled_by=ROUGHLY)
+    block, least = STRETCH, max(SHORTEST, REMEMBERED * memory(model, run.data.mean_dt))
+    while block >= 2 * least:
+        block //= 2
+    last = follow_noise(coarse, selection, scout, block=block, roughly=ROUGHLY)
     if last is None:
         return model, ()
     return replace(last.fitted, place=model.place), last.found

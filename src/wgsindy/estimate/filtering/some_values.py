@@ -11,7 +11,11 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.estimate.filtering.noise_detection import NOISE_ERRORS
-from wgsindy.estimate.filtering.noisy_samples import Filtered, follow_noise
+from wgsindy.estimate.filtering.noisy_samples import (
+    Filtered,
+    chosen,
+    follow_noise,
+)
 from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.term_selection import TermSelection
@@ -24,6 +28,7 @@ LEAST_WHOLE = 0.2  # share of samples with all values that is enough to begin wi
 MANY_MISSING = 0.3
 LEAST_TOGETHER = 0.01  # share of samples that have both of two coordinates
 SMALL_NOISE = 0.02  # share of the variance of increments
+ROUGHLY = 1.0  # log-likelihood, a coefficient, that a fit may be short of to tell of noise
 
 
 def whole_samples(data: Dataset) -> Trajectories:
@@ -68,15 +73,25 @@ def follow_all(
     ``earlier`` is what was chosen when ``model`` was fitted.
     With ``forced`` noise, or none, that is not asked. Nothing if the filter has nothing to say.
     """
-    last = follow_noise(model, selection, run, earlier)
-    if last is None or forced or not model.noisy.any() or _stands_out(last):
+    if forced or not model.noisy.any():
+        return follow_noise(model, selection, run, earlier)
+    # Whether there is noise, a fit tells that is not yet as good as it can be.
+    last = follow_noise(model, selection, run, earlier, roughly=ROUGHLY)
+    if last is None or (last.settled and _stands_out(last)):
         return last
+    rough = last if _stands_out(last) else _exact(last, selection)
+    return follow_noise(rough.fitted, selection, run, rough.found, before=rough.left) or last
+
+
+def _exact(last: Filtered, selection: TermSelection) -> Filtered:
+    """Choose and fit once more, of values that are as they were written."""
     exact = replace(
-        last.fitted,
-        noisy=np.zeros_like(model.noisy),
-        observation_noise=tensor.entries_of(np.diag(model.rounding)[None])[0],
+        last.model,
+        noisy=np.zeros_like(last.model.noisy),
+        observation_noise=tensor.entries_of(np.diag(last.model.rounding)[None])[0],
     )
-    return follow_noise(exact, selection, run, last.found) or last
+    sums = last.sums.with_noise(last.model, exact.observation_noise)
+    return chosen(exact, sums, selection, last.block)
 
 
 def _stands_out(last: Filtered) -> bool:
@@ -84,5 +99,5 @@ def _stands_out(last: Filtered) -> bool:
     d = len(last.model.units)
     own = [tensor.entry_number(p, p) for p in range(d)]
     errors = last.sums.noise_errors(last.model, np.array([found.best for found in last.found]))
-    beyond = last.model.observation_noise[own] - last.model.rounding
+    beyond = last.fitted.observation_noise[own] - last.model.rounding
     return bool((beyond > NOISE_ERRORS * errors).any())

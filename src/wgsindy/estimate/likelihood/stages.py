@@ -24,7 +24,12 @@ from wgsindy.estimate.filtering.noisy_samples import (
     noisy_start,
     taken_over,
 )
-from wgsindy.estimate.filtering.positions import first_force, follow_positions, with_first_noise
+from wgsindy.estimate.filtering.positions import (
+    first_force,
+    follow_positions,
+    perceptible,
+    with_first_noise,
+)
 from wgsindy.estimate.filtering.some_values import (
     MANY_MISSING,
     follow_all,
@@ -160,7 +165,10 @@ def _of_positions(
     if early is not run:
         last = follow_positions(last.model, selection, run, forced=correction is True)
     condition = _condition(sums.entry_gram[-1])
-    return _estimate(*about_sparsest(last, selection), run, condition, None)
+    found = _estimate(*about_sparsest(last, selection), run, condition, None)
+    # The model has what the pilot gave it.
+    noise = perceptible(found.observation_noise, early.data)
+    return replace(found, observation_noise=noise)
 
 
 def _without_noise(

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data.arrays import FloatArray, IntArray, Scratch
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.frame import Frame
 from wgsindy.model import tensor
@@ -40,6 +40,9 @@ LONGEST_SUBSTEP = 0.8  # |J| h of a Runge-Kutta step of fourth order, of a sampl
 MOST_SUBSTEPS = 8
 WORST = 0.3  # standard errors of the drift that the error of a step may be
 EDGE = 0.01  # of the mean variance of a step: the least that keeps derivatives off an edge
+INSIDE = np.full((1, 1), np.inf)  # edges that keep derivatives in the middle of the data
+
+_SCRATCH = Scratch()
 
 # Where a stage is, as a share of the step ahead along the rates of the one before; its weight.
 Stages = tuple[tuple[float, float], ...]
@@ -70,44 +73,50 @@ class Path(NamedTuple):
     """Where a path is, and what it carries, in one array: short rows cost what calls cost."""
 
     rows: FloatArray  # (d + d w, n)
-    dimension: int
+    mean: FloatArray  # (d, n) displacement
+    moments: FloatArray  # (d, w, n) covariance, flow, response times time, third moments
+    covariance: FloatArray  # (d, d, n)
+    flow: FloatArray  # (d, d, n)
+    response: FloatArray  # (d, d, n) times time
+    skewness: FloatArray  # (d, d, d, n) third central moments; none at all if they are not carried
+
+    @classmethod
+    def of(cls, rows: FloatArray, d: int) -> Path:
+        """See ``rows`` as what they are, in ``d`` coordinates."""
+        n = rows.shape[1]
+        moments = rows[d:].reshape(d, -1, n)
+        covariance, flow, response = (moments[:, p : p + d] for p in (0, d, 2 * d))
+        skewness = moments[:, 3 * d :].reshape(d, -1, d, n)
+        return cls(rows, rows[:d], moments, covariance, flow, response, skewness)
 
     @classmethod
     def start(cls, covariance: FloatArray | None, shape: tuple[int, int], *, curved: bool) -> Path:
         """Begin ``(d, n)`` paths, with third moments if ``curved``."""
         d, n = shape
-        path = cls(np.zeros((d + d * (3 * d + curved * d**2), n)), d)
+        path = cls.of(_SCRATCH.take("start", _path_rows(d, curved=curved), n), d)
+        path.rows.fill(0.0)
         if covariance is not None:
             path.covariance[...] = covariance
-        for p in range(d):
-            path.moments[p, d + p] = 1.0
+        path.begin()
         return path
 
-    @property
-    def mean(self) -> FloatArray:
-        """Displacement ``(d, n)``."""
-        return self.rows[: self.dimension]
+    def begin(self) -> None:
+        """Let flow and response be those from here on."""
+        self.response[...], self.flow[...] = 0.0, np.eye(len(self.mean))[:, :, None]
 
-    @property
-    def moments(self) -> FloatArray:
-        """Covariance, flow, response times time and third moments side by side, ``(d, w, n)``."""
-        d = self.dimension
-        return self.rows[d:].reshape(d, -1, self.rows.shape[1])
+    def room(self, name: str) -> Path:
+        """Return room for another path, which is kept for the next that has the name."""
+        return Path.of(_SCRATCH.take(name, *self.rows.shape), len(self.mean))
 
-    @property
-    def covariance(self) -> FloatArray:
-        """``(d, d, n)``."""
-        return self.moments[:, : self.dimension]
+    def set_to(self, start: Path, rates: Path, time: FloatArray) -> None:
+        """Go from another path along its rates over some time."""
+        np.multiply(rates.rows, time, out=self.rows)
+        np.add(self.rows, start.rows, out=self.rows)
 
-    @property
-    def skewness(self) -> FloatArray:
-        """Third central moments ``(d, d, d, n)``; none at all if they are not carried."""
-        d = self.dimension
-        return self.moments[:, 3 * d :].reshape(d, -1, d, self.rows.shape[1])
 
-    def moved(self, rates: Path, time: FloatArray) -> Path:
-        """Add rates over some time."""
-        return Path(self.rows + time * rates.rows, self.dimension)
+def _path_rows(d: int, *, curved: bool) -> int:
+    """Rows of a path of ``d`` coordinates, with third moments if ``curved``."""
+    return d + d * (3 * d + curved * d**2)
 
 
 @dataclass(frozen=True)
@@ -159,12 +168,25 @@ def congruence(matrices: FloatArray, entries: Sequence[int] | None = None) -> Fl
 
     All other entries are zero.
     """
-    p, q = np.array(tensor.pairs(len(matrices)), dtype=np.int64).reshape(-1, 2).T
+    d, _, n = matrices.shape
+    places, apart = _factors(d, None if entries is None else tuple(entries))
+    flat = matrices.reshape(d * d, n)
+    first, second, third, fourth = (flat.take(place, axis=0) for place in places)
+    first *= second
+    third *= fourth
+    third *= apart
+    first += third
+    return first.reshape(d * (d + 1) // 2, -1, n)
+
+
+@cache
+def _factors(d: int, entries: tuple[int, ...] | None) -> tuple[IntArray, FloatArray]:
+    """Say which numbers of F are multiplied by :func:`congruence`, and where two products count."""
+    p, q = np.array(tensor.pairs(d), dtype=np.int64).reshape(-1, 2).T
     r, s = (p, q) if entries is None else (p[list(entries)], q[list(entries)])
-    p, q, apart = p[:, None], q[:, None], (r != s)[:, None]
-    out: FloatArray = matrices[p, r] * matrices[q, s]
-    out += matrices[p, s] * matrices[q, r] * apart
-    return out
+    p, q = p[:, None] * d, q[:, None] * d
+    places = np.stack([(p + r).ravel(), (q + s).ravel(), (p + s).ravel(), (q + r).ravel()])
+    return places, np.tile(r != s, len(p))[:, None].astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -240,40 +262,46 @@ class Dynamics:
     def _is_curved(self) -> bool:
         """Whether a spread becomes skew at all: not that of a linear process.
 
-        With many coordinates it is taken for normal: third moments cost their fourth power.
+        With many coordinates it is taken for normal: third moments cost their fourth power. And
+        where no more is asked for than of a single sample.
         """
-        if len(self.units) > MOST_SKEWED:
+        if len(self.units) > MOST_SKEWED or self.place.count <= 1:
             return False
         return self._others_act or any(field.any() for field in self._formulas[3:])
 
     @cached_property
-    def _stacked(self) -> dict[bool, tuple[FloatArray, list[tuple[int, ...]]]]:
-        """Formulas one below the other, and their shapes; with derivatives that are needed, too."""
+    def _stacked(self) -> dict[bool, tuple[FloatArray, list[tuple[slice, tuple[int, ...]]]]]:
+        """Formulas one below the other, their rows and shapes; with derivatives that are needed."""
         found = {}
         for curved in (False, True):
             fields = self._formulas[: 4 if curved else 3]
             # Where the tensor is the same everywhere, as it mostly is, its slope is not computed.
             if curved and (self._others_act or self._formulas[4].any()):
                 fields = self._formulas
-            rows = [field.reshape(prod(field.shape[:-1]), field.shape[-1]) for field in fields]
-            found[curved] = np.concatenate(rows), [field.shape[:-1] for field in fields]
+            stacked = [field.reshape(prod(field.shape[:-1]), field.shape[-1]) for field in fields]
+            ends = np.cumsum([len(rows) for rows in stacked]).tolist()
+            parts = [
+                (slice(end - len(rows), end), field.shape[:-1])
+                for rows, end, field in zip(stacked, ends, fields, strict=True)
+            ]
+            found[curved] = np.concatenate(stacked), parts
         return found
 
     @cached_property
-    def _taylor(self) -> list[Taylor]:
-        """What second and third moments of a spread add to monomials."""
-        polynomial, _ = self.basis.parts
-        ratio = self.units / polynomial.frame.scale
-        return [polynomial.monomials.taylor(order, ratio) for order in (2, 3)]
+    def _framing(self) -> FloatArray:
+        """Units of the noise in those of the frame of the monomials, ``(d,)``."""
+        return self.units / self.basis.parts[0].frame.scale
 
-    def _averaged(self, where: FloatArray, path: Path) -> FloatArray:
-        """Monomials ``(K, n)`` averaged over the spread of a path; ``where (n, d)``, framed."""
-        values = self.basis.parts[0].monomials.values(where)
-        second, third = self._taylor
-        out = values + second.of(values, path.covariance)
-        if path.skewness.size:
-            out += third.of(values, path.skewness)
-        return out
+    @cached_property
+    def _taylor(self) -> dict[bool, Taylor]:
+        """What the moments of a spread add to monomials, without or with the third."""
+        polynomial, _ = self.basis.parts
+        d, found = len(self.units), {}
+        for curved in {False, self._is_curved}:
+            number = Path.of(np.arange(float(_path_rows(d, curved=curved)))[:, None], d)
+            places = [one[..., 0].astype(int) for one in (number.covariance, number.skewness)]
+            found[curved] = polynomial.monomials.taylor(places[: 1 + curved], self._framing)
+        return found
 
     def _at(self, states: FloatArray) -> Start:
         return Start(states, self.basis.parts[0].frame.standardise(states).T)
@@ -295,13 +323,13 @@ class Dynamics:
         stays finite where the root ends. Derivatives beyond the first if ``curved``.
         """
         polynomial, others = self.basis.parts
-        where = (start.framed + (self.units / polynomial.frame.scale)[:, None] * path.mean).T
-        theta = self._averaged(where, path) if spread else polynomial.monomials.values(where)
-        formulas, shapes = self._stacked[curved]
-        stacked, values, first = formulas @ theta, [], 0
-        for shape in shapes:
-            values.append(stacked[first : first + prod(shape)].reshape(*shape, -1))
-            first += prod(shape)
+        where = start.framed + self._framing[:, None] * path.mean
+        theta = polynomial.monomials.values(where.T)
+        if spread:
+            theta += self._taylor[path.skewness.size > 0].of(theta, path.rows)
+        formulas, parts = self._stacked[curved]
+        stacked = formulas @ theta
+        values = [stacked[rows].reshape(*shape, -1) for rows, shape in parts]
         if len(others) and (summed or self._others_act):
             curve = _Curve.of(
                 others, start.states + (path.mean * self.units[:, None]).T, self, edge
@@ -343,7 +371,7 @@ class Dynamics:
         stages, substeps = self._scheme
         curved = stages is RUNGE_KUTTA and self._is_curved
         path, begin, start = Path.start(covariance, (d, n), curved=curved), None, self._at(states)
-        edge, others = np.broadcast_to(np.inf, (d, n)), len(self.basis.parts[1])
+        edge, others = INSIDE, len(self.basis.parts[1])
         if others or not curved:
             spread = covariance is not None
             summed = not curved and stages[0][1] > 0
@@ -352,21 +380,36 @@ class Dynamics:
             assert begin is not None
             least = EDGE * (self.place.noise / self.units)[:, None] ** 2
             edge = np.sqrt(np.maximum(np.einsum("ppn->pn", begin.tensor), least) * dt)
-        h, theta = dt / substeps, np.zeros((len(self.basis), n))
+        h, theta, parts = dt / substeps, np.zeros((len(self.basis), n)), []
+        ends, between, rates = (path.room(name) for name in ("ends", "between", "rates"))
         for substep in range(substeps):
-            ends = rates = path
+            if substep:
+                path.begin()
+            at, sources = path, []
+            ends.rows[...] = path.rows
             for stage, (ahead, weight) in enumerate(stages):
-                at = path.moved(rates, ahead * h) if stage else path
+                if stage:
+                    at = between
+                    at.set_to(path, rates, ahead * h)
                 seen = begin
                 if seen is None or stage or substep or curved:
                     seen = self.fields(start, at, edge, curved=curved)
-                rates = _rates(seen, at, push)
+                sources.append(_set_rates(rates, seen, at, push))
                 if weight:
-                    ends = ends.moved(rates, weight * h)
+                    np.multiply(rates.rows, weight * h, out=between.rows)  # its use is over
+                    np.add(ends.rows, between.rows, out=ends.rows)
                     theta += (weight / substeps) * seen.theta
-            path = ends
-        flow, response = path.moments[:, d : 2 * d], path.moments[:, 2 * d : 3 * d] / dt
-        return Transition(theta, path.mean, path.covariance, flow, response)
+            if stages is RUNGE_KUTTA and not self._is_shaken:
+                _set_covariance(ends, path.covariance, sources, h)
+            path, ends = ends, path
+            parts.append((path.flow.copy(), path.response.copy()))
+        flow, response = _joined(parts)
+        return Transition(theta, path.mean.copy(), path.covariance.copy(), flow, response / dt)
+
+    @cached_property
+    def _is_shaken(self) -> bool:
+        """Whether every coordinate has noise of its own."""
+        return bool(self.entries[self._own].any(axis=1).all())
 
     @cached_property
     def _scheme(self) -> tuple[Stages, int]:
@@ -377,9 +420,8 @@ class Dynamics:
         if self.is_chain or not (self.drift.any() or self.entries.any()):  # nothing moves
             return EULER, 1
         shape = self.place.probe.shape[::-1]
-        none, inside = Path.start(None, shape, curved=False), np.full(shape, np.inf)
-        start = self._at(self.place.probe)
-        seen = self.fields(start, none, inside, curved=False, spread=False, summed=False)
+        none, start = Path.start(None, shape, curved=False), self._at(self.place.probe)
+        seen = self.fields(start, none, INSIDE, curved=False, spread=False, summed=False)
         square = np.einsum("pqn,pqn->n", seen.jacobian, seen.jacobian)
         fastest = float(np.sqrt(square.max(initial=0.0))) * self.place.longest_step
         if not np.isfinite(fastest):
@@ -388,33 +430,60 @@ class Dynamics:
         moving = float(np.mean(seen.drift**2, axis=1).max(initial=0.0)) * self.place.longest_step
         worth = np.sqrt(self.place.count * moving) / WORST
         # Noise that reaches a coordinate through others only takes more than two points.
-        everywhere = self.entries[self._own].any(axis=1).all()
-        if fastest <= SHORT_STEP and fastest**2 * worth <= 24 and everywhere:
+        if fastest <= SHORT_STEP and fastest**2 * worth <= 24 and self._is_shaken:
             return MIDPOINT, 1
         substeps = max(fastest / LONGEST_SUBSTEP, fastest * (worth / 120) ** 0.25)
-        if self.entries.any() and not everywhere:
-            # There it grows with the third power of time, of which a step is off by (J h)^2 / 10;
-            # the data tell a tensor to the root of two over their number.
+        if self.entries.any() and not self._is_shaken:
+            # There it grows with the third power of time, of which Simpson's rule is off by
+            # (J h)^2 / 240; the data tell a tensor to the root of two over their number.
             told = WORST * np.sqrt(2 / self.place.count)
-            substeps = max(substeps, (fastest**2 / (10 * told)) ** 0.25)
+            substeps = max(substeps, (fastest**2 / (240 * told)) ** 0.25)
         return RUNGE_KUTTA, int(np.clip(np.ceil(substeps), 1, MOST_SUBSTEPS))
 
 
-def _rates(seen: Fields, path: Path, push: FloatArray | None) -> Path:
-    """Rates of all that a path carries; ``push (d, n)`` is a drift beside that of the formulas."""
-    d, n = path.mean.shape
-    found, moments = Path(np.empty_like(path.rows), d), path.moments
-    found.mean[...] = seen.drift if push is None else seen.drift + push
-    rates = multiply(seen.jacobian, moments, out=found.moments)
-    own = rates[:, :d]
+def _set_rates(rates: Path, seen: Fields, path: Path, push: FloatArray | None) -> FloatArray:
+    """Set rates of all that a path carries; ``push (d, n)`` is a drift beside that of formulas.
+
+    Returns the source of the covariance ``(d, d, n)``: all of its rate but what the flow does.
+    """
+    d, width, _ = path.moments.shape
+    np.add(seen.drift, 0.0 if push is None else push, out=rates.mean)
+    multiply(seen.jacobian, path.moments, out=rates.moments)
+    rates.rows[3 * d :: width + 1] += 1.0  # a constant drift, seen at the end
+    source = seen.tensor
     if seen.bend is not None:
-        own += 0.5 * np.einsum("ikln,kljn->ijn", seen.bend, path.skewness)
-        _add_skewing(found.skewness, seen.bend, seen.slope, path.covariance)
-    own += own.swapaxes(0, 1).copy()
-    own += seen.tensor
-    width = moments.shape[1]
-    rates.reshape(-1, n)[2 * d :: width + 1] += 1.0  # a constant drift, seen at the end
-    return found
+        widened = 0.5 * np.einsum("ikln,kljn->ijn", seen.bend, path.skewness)
+        source = source + widened + widened.swapaxes(0, 1)
+        _add_skewing(rates.skewness, seen.bend, seen.slope, path.covariance)
+    own = rates.covariance
+    np.add(own + own.swapaxes(0, 1), source, out=own)
+    return source
+
+
+def _joined(parts: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+    """Flow and response of substeps, one after the other."""
+    flow, response = parts[0]
+    for last, later in parts[1:]:
+        flow, response = multiply(last, flow), multiply(last, response) + later
+    return flow, response
+
+
+def _set_covariance(
+    path: Path, start: FloatArray, sources: Sequence[FloatArray], time: FloatArray
+) -> None:
+    """Set the covariance of ``path`` after a Runge-Kutta step, by Simpson's rule over F(s).
+
+    Of noise that reaches a coordinate through others only, the rates know nothing at the start, and
+    a step of fourth order has little more than its first term.
+    """
+    middle = (6 * path.response / time - path.flow - np.eye(len(start))[:, :, None]) / 4
+    first, second, third, last = sources
+    path.covariance[...] = (time / 6) * last
+    for flow, spread in (
+        (path.flow, start + (time / 6) * first),
+        (middle, (time / 3) * (second + third)),
+    ):
+        path.covariance[...] += multiply(multiply(flow, spread), flow.swapaxes(0, 1))
 
 
 def _add_skewing(
