@@ -12,7 +12,7 @@ from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.errors import DataError
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.ours import gallery
-from wgsindy_evidence.experiments.ours.gallery_data import controls, later
+from wgsindy_evidence.experiments.ours.gallery_data import controls, later, latest
 from wgsindy_evidence.experiments.ours.gallery_data.everything import HARD, KINDS, NULLS, keys_of
 from wgsindy_evidence.experiments.ours.gallery_data.kind import LARGE, LONG, SMALL, Size
 from wgsindy_evidence.experiments.ours.gallery_data.noises import fractional_noise, stable
@@ -33,7 +33,7 @@ def lag_one(x: FloatArray) -> float:
 
 
 def test_there_are_enough_kinds_of_their_own_names() -> None:
-    every = [*NULLS, *later.KINDS, *HARD, *controls.CONTROLS]
+    every = [*NULLS, *later.KINDS, *latest.KINDS, *HARD, *controls.CONTROLS]
     assert len({kind.key for kind in every}) == len({kind.title for kind in every}) == len(every)
     assert len(keys_of("null")) == len(NULLS) >= 42
     assert len(keys_of("control")) == len(controls.CONTROLS) >= 12

@@ -29,7 +29,7 @@ GENUINE_HEADINGS = (
 )
 FAILING_HEADINGS = ("Failing", "role", "size", "fits", "wrong", "said first")
 NOTHING = "nothing"
-NULLS = ("null", "later")  # roles that must not be identified
+NULLS = ("null", "later", "latest")  # roles that must not be identified
 
 
 class Row(NamedTuple):
@@ -79,13 +79,14 @@ def build(lines: Sequence[Line]) -> Content:
     """A table of nulls, one of genuine processes, one of what fails, and the sums."""
     rows = rows_of(lines)
     nulls = [row for row in rows if row.kind.role == "null"]
-    later = [row for row in rows if row.kind.role == "later"]
+    later, latest = ([row for row in rows if row.kind.role == role] for role in ("later", "latest"))
     genuine = [row for row in rows if row.kind.role not in NULLS]
     failing = [row for row in rows if row.wrong]
     return Content(
         {
             "gallery-nulls": _grid("Nulls", NULL_HEADINGS, _null_cells(nulls), 3),
             "gallery-later": _grid("Thought of later", NULL_HEADINGS, _null_cells(later), 3),
+            "gallery-latest": _grid("Thought of last", NULL_HEADINGS, _null_cells(latest), 3),
             "gallery-genuine": _grid("Diffusions", GENUINE_HEADINGS, _genuine_cells(genuine), 3),
             "gallery-failing": _grid("What fails", FAILING_HEADINGS, _failing_cells(failing), 3),
         },
@@ -95,22 +96,23 @@ def build(lines: Sequence[Line]) -> Content:
 
 def headline(rows: Sequence[Row]) -> str:
     """What it all adds up to."""
-    nulls, later, hard, controls = (
+    nulls, later, latest, hard, controls = (
         [(row.kind, result) for row in rows if row.kind.role == role for result in row.results]
         for role in (*NULLS, "hard", "control")
     )
     false = [result for _, result in nulls if result["verdict"] == IDENTIFIED]
     right = sum(map(holds_truth, false))
     named = sum(result["verdict"] == IDENTIFIED for _, result in controls)
-    every = (*nulls, *later, *hard, *controls)
+    every = (*nulls, *later, *latest, *hard, *controls)
     crashed = sum(result["verdict"] == CRASHED for _, result in every)
     missed = sum(
         result["verdict"] == IDENTIFIED and is_wrong(kind, result) for kind, result in hard
     )
     return (
         f"Falsely identified: {_share(len(false), len(nulls))}; in {right} of these the bands hold "
-        f"the process behind the data all the same. Of kinds thought of after the checks: "
-        f"{_share(sum(is_wrong(*one) for one in later), len(later))}. Controls identified: "
+        f"the process behind the data all the same. Of kinds thought of after most checks: "
+        f"{_share(sum(is_wrong(*one) for one in later), len(later))}; after all of them: "
+        f"{_share(sum(is_wrong(*one) for one in latest), len(latest))}. Controls identified: "
         f"{_share(named, len(controls))}. Hard ones with false bands: {missed} of {len(hard)}. "
         f"Crashed: {crashed}."
     )

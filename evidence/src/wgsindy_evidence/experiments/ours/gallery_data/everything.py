@@ -6,6 +6,7 @@ from wgsindy_evidence.experiments.ours.gallery_data import (
     changing,
     controls,
     later,
+    latest,
     maps,
     memory,
     noises,
@@ -24,7 +25,7 @@ NULLS: tuple[Kind, ...] = (
 )
 HARD: tuple[Kind, ...] = (*controls.HARD, *outside.HARD)
 KINDS: dict[str, Kind] = {
-    kind.key: kind for kind in (*NULLS, *later.KINDS, *HARD, *controls.CONTROLS)
+    kind.key: kind for kind in (*NULLS, *later.KINDS, *latest.KINDS, *HARD, *controls.CONTROLS)
 }
 
 

@@ -19,7 +19,7 @@ FORGOTTEN = 200  # steps after which a linear recursion has forgotten its start
 
 Field = Callable[[FloatArray, float], FloatArray]  # of states (R, d) and time
 Make = Callable[[np.random.Generator, int, int], FloatArray]  # (R, steps + 1, d)
-Role = Literal["null", "later", "hard", "control"]  # "later" are nulls, too
+Role = Literal["null", "later", "latest", "hard", "control"]  # the first three are nulls
 
 
 class Size(NamedTuple):
