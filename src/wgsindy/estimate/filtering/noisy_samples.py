@@ -159,7 +159,7 @@ def taken_over(
 
 def block_length(model: WorkingModel, data: Dataset) -> int:
     """Samples a block, one number for all passes: likelihoods of other blocks do not compare."""
-    block, least = BLOCK, max(SHORTEST_BLOCK, REMEMBERED * memory(model, data.mean_dt))
+    block, least = BLOCK, max(SHORTEST_BLOCK, int(REMEMBERED * memory(model, data.mean_dt)))
     while data.n_increments < MANY_BLOCKS * block and block >= 2 * least:
         block //= 2
     return block
