@@ -21,6 +21,8 @@ from wgsindy.diagnostics import (
     Measurements,
     checks,
     diagnose,
+    formula_checks,
+    past_checks,
     probe_checks,
     sample_checks,
 )
@@ -121,17 +123,17 @@ ALL: tuple[Check, ...] = (
     sample_checks.boundary,
     sample_checks.wall,
     sample_checks.other_steps,
-    checks.extrapolated,
-    checks.several,
-    checks.long_formula,
-    checks.cancelling,
+    formula_checks.extrapolated,
+    formula_checks.several,
+    formula_checks.long_formula,
+    formula_checks.cancelling,
     checks.coverage,
     checks.large_step,
     checks.simulated,
-    checks.missing_terms,
+    formula_checks.missing_terms,
     checks.hidden,
     checks.jumps,
-    probe_checks.wandering,
+    past_checks.wandering,
     probe_checks.disagreement,
     checks.low_signal,
 )
@@ -432,7 +434,7 @@ def waves() -> WGSINDy:
 
 def test_sines_are_missed_by_a_polynomial() -> None:
     est = waves()
-    found = only(checks.missing_terms, measured(est))
+    found = only(formula_checks.missing_terms, measured(est))
     assert found.limitation == Limitation.MISSING_TERMS
     assert found.fields == ("b1",)
     assert est.diagnostics_.rival_log_evidence > 4
@@ -450,7 +452,7 @@ def test_a_rival_must_be_preferred_to_count() -> None:
     assert rival is not None
     for log_evidence, expected in ((4.1, 1), (3.9, 0)):
         seen.__dict__["rivals"] = [rival._replace(log_evidence=log_evidence)]
-        assert len(list(checks.missing_terms(seen))) == expected
+        assert len(list(formula_checks.missing_terms(seen))) == expected
 
 
 @cache
@@ -468,18 +470,18 @@ def test_a_tensor_of_the_wrong_size_does_not_fit() -> None:
     field = seen.generator.tensor_field
     doubled = TensorField(field.form, field.coefficients * 2, field.shrinkage, field.units)
     wrong = changed(seen, generator=replace(seen.generator, tensor_field=doubled))
-    found = only(checks.missing_terms, wrong)
+    found = only(formula_checks.missing_terms, wrong)
     assert (found.limitation, found.fields) == (Limitation.MISSING_TERMS, ("a11", "a22"))
     assert "residuals vary 0.5 times" in found.sentence
     assert diagnose(wrong.fit).verdict == "partly identified"
     slightly = TensorField(field.form, field.coefficients * 1.1, field.shrinkage, field.units)
     right = changed(seen, generator=replace(seen.generator, tensor_field=slightly))
-    assert list(checks.missing_terms(right)) == []
+    assert list(formula_checks.missing_terms(right)) == []
 
 
 def test_a_library_that_cannot_follow_the_noise_is_found() -> None:
     est = fitted(quadratic_noise(), ["1", "u", "v"])
-    found = list(checks.missing_terms(measured(est)))
+    found = list(formula_checks.missing_terms(measured(est)))
     assert found
     assert any("u**2" in one.sentence for one in found)
     assert est.diagnostics_.limitation == Limitation.MISSING_TERMS
@@ -519,13 +521,13 @@ def test_a_tensor_that_explodes_at_few_samples_does_not_fit() -> None:
     wild = 1 + 1e11 / (1 + sympy.exp(-300 * (u - 2)))
     seen = with_tensor(measured(plain()), [[wild, 0], [0, 0.49]])
     left = seen.residuals
-    assert abs(left.variance[0] - 1) < checks.WRONG_VARIANCE
+    assert abs(left.variance[0] - 1) < formula_checks.WRONG_VARIANCE
     assert left.balance[0] < 1e-6
-    found = only(checks.missing_terms, seen)
+    found = only(formula_checks.missing_terms, seen)
     assert found.fields == ("a11",)
     assert number(r"vary ([0-9.e-]+) times", found.sentence) < 1e-6
     tame = with_tensor(measured(plain()), [[1, 0], [0, 0.49]])
-    assert list(checks.missing_terms(tame)) == []
+    assert list(formula_checks.missing_terms(tame)) == []
 
 
 def test_a_tensor_without_noise_where_there_is_some_does_not_fit() -> None:
@@ -536,7 +538,7 @@ def test_a_tensor_without_noise_where_there_is_some_does_not_fit() -> None:
     none = TensorField(field.form, coefficients, field.shrinkage, field.units)
     wrong = changed(seen, generator=replace(seen.generator, tensor_field=none))
     assert np.isnan(wrong.residuals.variance[0])
-    assert only(checks.missing_terms, wrong).fields == ("a11",)
+    assert only(formula_checks.missing_terms, wrong).fields == ("a11",)
     assert diagnose(wrong.fit).verdict == "partly identified"
 
 
@@ -545,7 +547,7 @@ def test_no_noise_at_all_and_a_clipped_tensor_have_a_sentence() -> None:
     field = seen.generator.tensor_field
     nothing = TensorField(field.form, field.coefficients * 0, field.shrinkage, field.units)
     wrong = changed(seen, generator=replace(seen.generator, tensor_field=nothing))
-    assert only(checks.missing_terms, wrong).fields == ("a11", "a22")
+    assert only(formula_checks.missing_terms, wrong).fields == ("a11", "a22")
 
 
 # Hidden coordinate.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -10,7 +12,7 @@ from scipy.signal import lfilter
 from wgsindy import Trajectories, WGSINDy
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.chunk import Spans
-from wgsindy.diagnostics import Measurements, probe_checks
+from wgsindy.diagnostics import Measurements, past_checks
 from wgsindy.diagnostics.findings import Limitation
 from wgsindy.diagnostics.residuals.echoes import (
     RATES,
@@ -23,19 +25,28 @@ from wgsindy.diagnostics.residuals.echoes import (
 from wgsindy.diagnostics.residuals.probes import in_deviations
 
 DT = 0.05
+Pull = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-def followed(seed: int, wander: float) -> FloatArray:
-    """Samples ``(16, 1500, 1)`` of dx = -2 (x - c) dt + dW, where c wanders by so much, unseen."""
+def unseen(seed: int, wander: float, pull: Pull) -> FloatArray:
+    """Samples ``(16, 1500, 1)`` of dx = pull(x, u) dt + dW, where u wanders by so much, unseen."""
     rng = np.random.default_rng(seed)
     paths = np.zeros((16, 1500, 1))
-    x, centre, h = np.zeros(16), np.zeros(16), DT / 5
+    x, u, h = np.zeros(16), np.zeros(16), DT / 5
     for n in range(paths.shape[1]):
         paths[:, n, 0] = x
         for _ in range(5):
-            x = x - 2 * (x - centre) * h + np.sqrt(h) * rng.standard_normal(16)
-            centre = centre - 0.3 * centre * h + wander * np.sqrt(h) * rng.standard_normal(16)
+            x = x + pull(x, u) * h + np.sqrt(h) * rng.standard_normal(16)
+            u = u - 0.25 * u * h + wander * np.sqrt(h) * rng.standard_normal(16)
     return paths
+
+
+def to_a_centre(x: FloatArray, centre: FloatArray) -> FloatArray:
+    return -2 * (x - centre)
+
+
+def at_a_rate(x: FloatArray, rate: FloatArray) -> FloatArray:
+    return -np.exp(rate) * x
 
 
 def seen_of(paths: FloatArray) -> Measurements:
@@ -84,7 +95,7 @@ def test_errors_are_those_of_a_regression() -> None:
 
 def test_signs_of_the_past_are_those_of_each_sample_by_hand() -> None:
     """Windows, pairs of windows and spells of the fitted terms, one sample after the other."""
-    seen = seen_of(followed(1, 0.0)[:2, :600])
+    seen = seen_of(unseen(1, 0.0, to_a_centre)[:2, :600])
     generator, data = seen.generator, seen.data
     listener = Listener.of(generator.basis, seen._written_drift)
     (chunk,) = data.chunks(10_000)
@@ -118,39 +129,26 @@ def test_chance_makes_standard_errors_of_them() -> None:
         shocks = rng.standard_normal((4, 1000)) * np.sqrt((1 - kept**2) / 2)
         seen = seen_of(lfilter([1.0], [1.0, -kept], shocks, axis=1)[:, 200:, None])
         squares.append(seen.residuals.echoes.errors(seen.listener.fitted) ** 2)
-        findings += [*probe_checks.delayed(seen), *probe_checks.wandering(seen)]
+        findings += [*past_checks.delayed(seen), *past_checks.wandering(seen)]
     assert len(findings) <= 4  # of 60, where 1.6 % are allowed: more, once in 300 times
     mean = np.mean(squares, axis=0)
     assert ((mean > 0.55) & (mean < 1.57)).all()  # chi-squared of 60, 0.1 % on either side
 
 
 def test_a_centre_that_wanders_unseen_is_named() -> None:
-    (found,) = probe_checks.delayed(seen_of(followed(0, 0.3)))
+    (found,) = past_checks.delayed(seen_of(unseen(0, 0.3, to_a_centre)))
     assert found.limitation is Limitation.DELAYED
     assert found.fields == ("b1",)
     assert "over the last" in found.sentence
-    assert not list(probe_checks.delayed(seen_of(followed(0, 0.0))))
-
-
-def rate_of(seed: int, wander: float) -> FloatArray:
-    """Samples ``(16, 1500, 1)`` of dx = -exp(r) x dt + dW, where r wanders by so much, unseen."""
-    rng = np.random.default_rng(seed)
-    paths = np.zeros((16, 1500, 1))
-    x, rate, h = np.zeros(16), np.zeros(16), DT / 5
-    for n in range(paths.shape[1]):
-        paths[:, n, 0] = x
-        for _ in range(5):
-            x = x - np.exp(rate) * x * h + np.sqrt(h) * rng.standard_normal(16)
-            rate = rate - 0.2 * rate * h + wander * np.sqrt(h) * rng.standard_normal(16)
-    return paths
+    assert not list(past_checks.delayed(seen_of(unseen(0, 0.0, to_a_centre))))
 
 
 def test_a_rate_that_wanders_unseen_is_named() -> None:
-    (found,) = probe_checks.wandering(seen_of(rate_of(0, 0.6)))
+    (found,) = past_checks.wandering(seen_of(unseen(0, 0.6, at_a_rate)))
     assert found.limitation is Limitation.CHANGING
     assert found.fields == ("b1",)
     assert "ask for more of x " in found.sentence
-    assert not list(probe_checks.wandering(seen_of(rate_of(0, 0.0))))
+    assert not list(past_checks.wandering(seen_of(unseen(0, 0.0, at_a_rate))))
 
 
 def test_the_error_of_a_sensor_that_lasts_is_named_by_its_two_rates() -> None:
@@ -160,10 +158,10 @@ def test_the_error_of_a_sensor_that_lasts_is_named_by_its_two_rates() -> None:
     state = lfilter([1.0], [1.0, -kept], shocks, axis=1)
     error = rng.standard_normal((16, 1500))
     lasting = 0.3 * lfilter([0.6], [1.0, -0.8], error, axis=1)
-    (found,) = probe_checks._two_rates(seen_of((state + lasting)[..., None]))
+    (found,) = past_checks._two_rates(seen_of((state + lasting)[..., None]))
     assert found.limitation is Limitation.DELAYED
     assert "two rates" in found.sentence
-    assert not list(probe_checks._two_rates(seen_of((state + 0.3 * error)[..., None])))
+    assert not list(past_checks._two_rates(seen_of((state + 0.3 * error)[..., None])))
 
 
 def test_how_much_there_is_to_see_of_an_error_that_lasts() -> None:

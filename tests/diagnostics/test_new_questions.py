@@ -11,7 +11,7 @@ from measured import measured
 
 from wgsindy import Generator, Trajectories, WGSINDy, recipes, zoo
 from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import checks, probe_checks, sample_checks
+from wgsindy.diagnostics import checks, formula_checks, past_checks, probe_checks, sample_checks
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.refits import step_change
@@ -103,7 +103,7 @@ def test_small_correlations_at_many_lags_are_clear_together() -> None:
         left = replace(seen.residuals, probes=replace(probes, lagged=lagged))
         other = Measurements(seen.fit)
         other.__dict__["residuals"] = left
-        assert len(list(probe_checks.delayed(other))) == expected
+        assert len(list(past_checks.delayed(other))) == expected
 
 
 # Noise of the sensor that depends on the state.
@@ -154,10 +154,10 @@ def test_empty_corners_are_a_guess_if_the_library_is_large() -> None:
     kicks = np.concatenate([along + 0.4 * across, along - 0.4 * across], axis=2) * np.sqrt(DT)
     for n in range(1000):
         x[:, n + 1] = x[:, n] * (1 - DT) + kicks[:, n]
-    found = list(checks.extrapolated(measured(fitted(x, "poly4"))))
+    found = list(formula_checks.extrapolated(measured(fitted(x, "poly4"))))
     assert [one.limitation for one in found] == [Limitation.EXTRAPOLATED]
     apart = np.concatenate([relaxation(9, 8), relaxation(10, 8)], axis=2)
-    assert list(checks.extrapolated(measured(fitted(apart, "poly4")))) == []
+    assert list(formula_checks.extrapolated(measured(fitted(apart, "poly4")))) == []
 
 
 def test_a_drift_that_shows_only_where_noise_vanishes_is_not_known() -> None:
@@ -185,7 +185,7 @@ def test_equal_formulas_are_noted_and_the_summary_says_so() -> None:
     def equals(*alternatives: Alternative) -> list[Finding]:
         generator = replace(seen.generator, alternatives=alternatives)
         fit = replace(seen.fit, generator=generator, rivals=())
-        return list(checks.several(Measurements(fit)))
+        return list(formula_checks.several(Measurements(fit)))
 
     assert equals(far) == []
     found = equals(close, far)
@@ -202,11 +202,13 @@ def test_a_formula_of_many_terms_is_no_equation() -> None:
     seen = measured(fitted(relaxation(12), "poly20"))
     spread = seen.generator.uncertainty
     assert spread is not None
-    for terms, expected in ((checks.MANY_TERMS + 1, 1), (checks.MANY_TERMS, 0)):
+    for terms, expected in ((formula_checks.MANY_TERMS + 1, 1), (formula_checks.MANY_TERMS, 0)):
         drift = np.zeros_like(spread.drift)
         drift[0, :terms] = 1.0
         generator = replace(seen.generator, uncertainty=replace(spread, drift=drift))
-        found = list(checks.long_formula(Measurements(replace(seen.fit, generator=generator))))
+        found = list(
+            formula_checks.long_formula(Measurements(replace(seen.fit, generator=generator)))
+        )
         assert len(found) == expected
 
 
@@ -220,7 +222,7 @@ def test_terms_that_take_each_other_back_are_no_equation() -> None:
     def found(*drift: float) -> list[Finding]:
         uncertainty = replace(spread, drift=np.array([drift]))
         generator = replace(seen.generator, uncertainty=uncertainty)
-        return list(checks.cancelling(Measurements(replace(seen.fit, generator=generator))))
+        return list(formula_checks.cancelling(Measurements(replace(seen.fit, generator=generator))))
 
     assert found(0.0, 1.5, 0.0, -1.0) == []
     (one,) = found(0.0, 1.0, -1 / 6, -1.0)
@@ -233,7 +235,7 @@ def test_terms_that_take_each_other_back_are_no_equation() -> None:
 def test_powers_of_a_distance_from_elsewhere_may_cancel() -> None:
     """-(x - 5) has a constant that is five times as large as itself; so have its squares."""
     seen = measured(fitted(relaxation(12) + 5, "poly3"))
-    assert list(checks.cancelling(seen)) == []
+    assert list(formula_checks.cancelling(seen)) == []
 
 
 def test_digits_that_are_coarser_than_a_step_are_named() -> None:
@@ -297,7 +299,7 @@ def steep(seed: int, trajectories: int = 4, steps: int = 1000) -> FloatArray:
 
 
 def form_findings(fit: WGSINDy) -> list[Finding]:
-    return list(probe_checks.open_form(measured(fit)))
+    return list(formula_checks.open_form(measured(fit)))
 
 
 def test_further_degrees_tell_that_a_steep_drift_is_no_short_polynomial() -> None:

@@ -13,7 +13,7 @@ from scipy.stats import chi2, norm
 
 from wgsindy import Trajectories, WGSINDy
 from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import Measurements, checks, probe_checks
+from wgsindy.diagnostics import Measurements, checks, past_checks, probe_checks
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.residuals.probes import BINS, LAGS, PARTS, _slopes, beyond_chance
 from wgsindy.errors import WgsindyWarning
@@ -49,8 +49,8 @@ CHECKS: tuple[Check, ...] = (
     probe_checks.deterministic,
     probe_checks.misfit,
     probe_checks.changing,
-    probe_checks.delayed,
-    probe_checks.bursts,
+    past_checks.delayed,
+    past_checks.bursts,
     probe_checks.disagreement,
     checks.hidden,
     checks.jumps,
@@ -137,7 +137,7 @@ def test_a_column_that_is_a_later_copy() -> None:
     rng = np.random.default_rng(0)
     late = x[:, :-5] + 0.1 * rng.standard_normal(x[:, :-5].shape)
     seen = seen_of(np.concatenate([x[:, 5:], late], axis=2))
-    found = list(probe_checks.delayed(seen))
+    found = list(past_checks.delayed(seen))
     assert found
     assert "of y correlates with what it left of x 5 steps before" in found[0].sentence
 

@@ -1,4 +1,4 @@
-"""Checks that ask whether anything else tells of the residuals: place, time, trajectory, past.
+"""Checks that ask whether anything else tells of the residuals: place, time, trajectory.
 
 Each asks many groups, lags or coordinates at once; the threshold is that of the largest of so many
 normal numbers. Beside it stands the least size that matters to a reader, since with enough data
@@ -15,8 +15,6 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.diagnostics.residuals.echoes import RATES, SPELLS, WINDOWS
-from wgsindy.diagnostics.residuals.probes import LAGS, beyond_chance
 from wgsindy.model.linear_form import field_names
 
 STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at several lengths
@@ -25,16 +23,9 @@ STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at sev
 # samples without noise tell a constant to a percent, and nothing else.
 LEAST_SIGNAL = 5.0
 FALSE_ALARM = 0.003  # of each question that is asked of many groups, lags or lengths at once
-# The same for the form of a drift, where the library was grown: there a polynomial that is close to
-# the truth is all that chance has to be told from.
-FORM_ALARM = 0.01
-# The same for two rates in one: of the error of a sensor that lasts four steps, 6,000 samples tell
-# by 2.6 standard errors at most, whatever is computed of them.
-RATES_ALARM = 0.01
+TYPICAL = 0.5  # share of samples that makes a property one of the data
 MISFIT = 0.1  # share of the size of the drift by which it may be off somewhere
 UNEVEN = 0.04  # relative change of the tensor
-LAGGED, BURSTY = 0.03, 0.04  # correlations of residuals, and of their squares, with earlier ones
-NEARLY_WHITE = 0.5  # standard errors that a filter and the fitted terms add to such a correlation
 PREDICTED = 0.05  # share of the variance of the next state
 FEWEST_TRAJECTORIES = 3  # of which one can be the odd one out
 ODD_NOISE = 0.5  # residual variance of a trajectory, relative to what the tensor says
@@ -45,12 +36,12 @@ def chance(tests: int, alarm: float = FALSE_ALARM) -> float:
     return NormalDist().inv_cdf(1 - alarm / tests)
 
 
-def _share_of_drift(seen: Measurements, excess: FloatArray) -> FloatArray:
+def share_of_drift(seen: Measurements, excess: FloatArray) -> FloatArray:
     """Root of a sum of squares beyond chance, ``(..., d)``, over the whole of each drift."""
     return np.sqrt(np.maximum(excess, 0.0)) / np.maximum(seen.residuals.signal, 1.0)
 
 
-def _of_its_size(share: float) -> str:
+def of_its_size(share: float) -> str:
     """Say how large something is beside the drift, of which there may be next to nothing."""
     return "more than all of its size" if share > 1 else f"{share:.0%} of its size"
 
@@ -109,14 +100,14 @@ def misfit(seen: Measurements) -> Iterator[Finding]:
     probes, d = seen.residuals.probes, seen.data.dimension
     means, variances = probes.places(), probes.place_variances()
     needed = chance(2 * d * d)
-    share = _share_of_drift(seen, means.excess)
+    share = share_of_drift(seen, means.excess)
     wrong = ((means.errors > needed) & (share > MISFIT)).any(axis=0) & ~seen.noiseless
     if wrong.any():
         yield Finding(
             Limitation.MISSING_TERMS,
             seen.drifts(wrong),
             f"the drift of {seen.named(wrong)} does not fit everywhere: along the states, what "
-            f"it leaves of the steps differs from zero by {_of_its_size(share[:, wrong].max())} "
+            f"it leaves of the steps differs from zero by {of_its_size(share[:, wrong].max())} "
             f"({means.errors[:, wrong].max():.1f} standard errors).",
             "The true drift has a form that this library does not have: look at the residuals, add "
             "terms, or use more data with library='auto'.",
@@ -135,37 +126,17 @@ def misfit(seen: Measurements) -> Iterator[Finding]:
         )
 
 
-def open_form(seen: Measurements) -> Iterator[Finding]:
-    """Terms of further degrees that together explain more than chance, though none does alone."""
-    form = seen.fit.form
-    if form is None:
-        return
-    found = beyond_chance(form.squares, form.freedom)
-    share = _share_of_drift(seen, found.excess)
-    wrong = (found.errors > chance(seen.data.dimension, FORM_ALARM)) & (share > MISFIT)
-    if wrong.any():
-        yield Finding(
-            Limitation.MISSING_TERMS,
-            seen.drifts(wrong),
-            f"the drift of {seen.named(wrong)} is no short polynomial: terms of further degrees, "
-            f"none of them clear by itself, together explain {_of_its_size(share[wrong].max())} "
-            f"({found.errors[wrong].max():.1f} standard errors).",
-            "Read the field and its bands, which leave the form open, and not the formula; give "
-            "terms that you know the drift to have, or use more data.",
-        )
-
-
 def changing(seen: Measurements) -> Iterator[Finding]:
     """Equations that are others early and late."""
     probes, d = seen.residuals.probes, seen.data.dimension
     drift, noise = probes.times(), probes.time_variances()
     needed = chance(d * (d + 3))
-    share = _share_of_drift(seen, drift.excess.max(axis=1))
+    share = share_of_drift(seen, drift.excess.max(axis=1))
     size = _share_of_noise(seen, noise.excess)
     drifting = (drift.errors.max(axis=1) > needed) & (share > MISFIT) & ~seen.noiseless
     louder = (noise.errors > needed) & (size > UNEVEN) & ~seen.noiseless
     if (drifting | louder).any():
-        faults = [f"its drift by {_of_its_size(share[p])}" for p in _largest(share, drifting)]
+        faults = [f"its drift by {of_its_size(share[p])}" for p in _largest(share, drifting)]
         faults += [f"its noise by {size[p]:.0%}" for p in _largest(size, louder)]
         yield Finding(
             Limitation.CHANGING,
@@ -182,7 +153,7 @@ def rhythmic(seen: Measurements) -> Iterator[Finding]:
     left, d = seen.residuals, seen.data.dimension
     drift, noise = (seen.stretches.line(sums) for sums in left.stretches)
     needed = chance(2 * d * drift.frequencies)
-    share, size = _share_of_drift(seen, drift.excess), _share_of_noise(seen, noise.excess)
+    share, size = share_of_drift(seen, drift.excess), _share_of_noise(seen, noise.excess)
     driven = (drift.errors > needed) & (share > MISFIT) & ~seen.noiseless
     louder = (noise.errors > needed) & (size > UNEVEN) & ~seen.noiseless
     for wrong, line, what, much in (
@@ -223,130 +194,6 @@ def _largest(sizes: FloatArray, chosen: BoolArray) -> list[int]:
     return [int(np.argmax(np.where(chosen, sizes, -np.inf)))] if chosen.any() else []
 
 
-def delayed(seen: Measurements) -> Iterator[Finding]:
-    """Residuals that earlier ones tell of, of the same coordinate or of another."""
-    probes, d = seen.residuals.probes, seen.data.dimension
-    found = probes.correlations
-    errors = np.abs(found) * np.sqrt(probes.lag_count)[:, None, None]
-    needed = chance(2 * found.size) + NEARLY_WHITE
-    clear = (errors > needed) & (np.abs(found) > LAGGED)
-    together = probes.together()
-    size = np.sqrt(np.maximum(together.excess, 0.0) / np.maximum(probes.lag_count[0], 1.0))
-    # Many correlations, each too small to be clear, may be so together.
-    clear |= (together.errors > chance(d * d) + NEARLY_WHITE) & (size > LAGGED)
-    if clear.any():
-        k, p, q = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), found.shape)
-        name, other = seen.data.names[p], seen.data.names[q]
-        yield Finding(
-            Limitation.DELAYED,
-            (field_names(d)[0][p],),
-            f"what the drift leaves of {name} correlates with what it left of {other} "
-            f"{LAGS[k]} steps before ({found[k, p, q]:.2f}; {errors[k, p, q]:.1f} standard "
-            f"errors, all lags together {together.errors[p, q]:.1f}): the next state depends on "
-            "more than this one.",
-            "A delay, a smoothed or shifted column? Give the columns as measured, at the same "
-            "times, or keep every few samples only (--every).",
-        )
-    else:
-        yield from _lasting(seen)
-
-
-def _lasting(seen: Measurements) -> Iterator[Finding]:
-    """Residuals that sums of earlier ones tell of, each too little for any one of them to show."""
-    if seen.data.order == 2 or seen.data.partly_seen:  # what is unseen lasts, and is allowed for
-        return
-    d, left = seen.data.dimension, seen.residuals
-    errors = left.echoes.of_residuals(seen.listener.fitted)
-    errors[seen.noiseless] = 0.0
-    share = _share_of_drift(seen, np.moveaxis(errors, 0, -1) ** 2 - 1)
-    clear = (np.abs(errors) > chance(2 * errors.size)) & (np.moveaxis(share, -1, 0) > MISFIT)
-    if clear.any():
-        p, q, w = np.unravel_index(np.argmax(np.where(clear, np.abs(errors), 0.0)), clear.shape)
-        name, other = seen.data.names[p], seen.data.names[q]
-        yield Finding(
-            Limitation.DELAYED,
-            (field_names(d)[0][p],),
-            f"what the drift leaves of {name} has a memory: what it left of {other} over the last "
-            f"{WINDOWS[w]} steps tells of the next one ({abs(errors[p, q, w]):.1f} standard "
-            f"errors; about {_of_its_size(share[q, w, p])}). Something that is not observed "
-            "acts on it, or the error of a sensor lasts.",
-            "Observe more of the process, or keep every few samples only (--every) and compare. "
-            "The fitted drift is an average over what is hidden.",
-        )
-    else:
-        yield from _two_rates(seen)
-
-
-def _two_rates(seen: Measurements) -> Iterator[Finding]:
-    """Residuals that are taken back soon and go on later: a fast and a slow process in one."""
-    errors = seen.residuals.echoes.of_rates(seen.listener.fitted)
-    share = _share_of_drift(seen, errors.T**2 - 1).T
-    clear = (
-        (errors > chance(errors.size, RATES_ALARM)) & (share > MISFIT) & ~seen.noiseless[:, None]
-    )
-    if clear.any():
-        p, v = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), clear.shape)
-        short, long = RATES[v]
-        yield Finding(
-            Limitation.DELAYED,
-            (field_names(seen.data.dimension)[0][p],),
-            f"{seen.data.names[p]} has two rates: what the drift left of its last {short} steps is "
-            f"taken back, what it left of the last {long} goes on ({errors[p, v]:.1f} standard "
-            f"errors; about {_of_its_size(share[p, v])}). The error of a sensor lasts, the noise "
-            "has a memory, or something that is not observed acts on it.",
-            "Observe more of the process, or keep every few samples only (--every) and compare. "
-            "The fitted drift and tensor lie between those of the two.",
-        )
-
-
-def wandering(seen: Measurements) -> Iterator[Finding]:
-    """Coefficients that are above their mean for a while, and then below."""
-    if seen.data.order == 2 or seen.data.partly_seen:  # what is unseen lasts, and is allowed for
-        return
-    fitted = seen.listener.fitted & ~seen.noiseless[:, None]
-    if not fitted.any():
-        return
-    # One that wanders lasts: what it was tells of what it will be, never of the opposite.
-    errors = seen.residuals.echoes.of_terms(seen.listener.fitted) * fitted[:, :, None]
-    share = _share_of_drift(seen, np.moveaxis(errors, 0, -1) ** 2 - 1)
-    clear = (errors > chance(int(fitted.sum()) * len(SPELLS))) & (
-        np.moveaxis(share, -1, 0) > MISFIT
-    )
-    if clear.any():
-        p, k, s = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), clear.shape)
-        term = seen.generator.basis.formulas[seen.listener.terms[k]]
-        yield Finding(
-            Limitation.CHANGING,
-            seen.drifts(np.asarray(clear.any(axis=(1, 2)))),
-            f"the drift of {seen.data.names[p]} is not the same all the time: by how much the last "
-            f"{SPELLS[s]} steps ask for more of {term} tells of the next one "
-            f"({errors[p, k, s]:.1f} standard errors; about {_of_its_size(share[k, s, p])}). "
-            "Something that is not observed sets its strength.",
-            "Observe what sets it, or fit stretches of time on their own and compare them. The "
-            "fitted drift is an average over strong and weak times.",
-        )
-
-
-def bursts(seen: Measurements) -> Iterator[Finding]:
-    """Noise that is loud and quiet by turns, and not by the state."""
-    probes = seen.residuals.probes
-    found = probes.burstiness(seen.residuals.kurtosis)
-    errors = found * np.sqrt(probes.lag_count)[:, None]
-    clear = (errors > chance(found.size) + NEARLY_WHITE) & (found > BURSTY)
-    if clear.any():
-        k, p = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), found.shape)
-        yield Finding(
-            Limitation.BURSTS,
-            seen.variances(np.asarray(clear.any(axis=0))),
-            f"large steps of {seen.data.names[p]} come together: squares of its residuals "
-            f"correlate with those {LAGS[k]} steps before ({found[k, p]:.2f}, "
-            f"{errors[k, p]:.0f} standard errors). The strength of the noise is not a function of "
-            "the states, or the clock is not even.",
-            "Check the times of the samples (weekends, gaps); else the noise has a coordinate of "
-            "its own that is not observed.",
-        )
-
-
 def disagreement(seen: Measurements) -> Iterator[Finding]:
     """Trajectories of several kinds, or one that says something else."""
     if len(seen.data) < FEWEST_TRAJECTORIES:
@@ -385,14 +232,14 @@ def disagreement(seen: Measurements) -> Iterator[Finding]:
 def _kinds(seen: Measurements) -> Iterator[Finding]:
     """Trajectories that differ by more than chance, all of them together."""
     found, d = seen.residuals.probes.kinds(), seen.data.dimension
-    share = _share_of_drift(seen, found.excess.max(axis=1))
+    share = share_of_drift(seen, found.excess.max(axis=1))
     wrong = (found.errors.max(axis=1) > chance(d * (d + 2))) & (share > MISFIT) & ~seen.noiseless
     if wrong.any():
         yield Finding(
             Limitation.DISAGREEMENT,
             seen.drifts(wrong),
             f"the trajectories do not have one drift of {seen.named(wrong)}: they differ from each "
-            f"other by {_of_its_size(share[wrong].max())} beyond chance "
+            f"other by {of_its_size(share[wrong].max())} beyond chance "
             f"({found.errors[wrong].max():.1f} standard errors).",
             "Are they of several kinds? Fit groups of them on their own, and compare.",
         )

@@ -9,7 +9,8 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.diagnostics.probe_checks import LAGGED, STANDARD_ERRORS
+from wgsindy.diagnostics.past_checks import LAGGED
+from wgsindy.diagnostics.probe_checks import STANDARD_ERRORS
 
 SPOILT = 0.05  # share of samples that may be left out without a word in the verdict
 REPEATED = 1e-3  # share of samples

@@ -7,16 +7,9 @@ from math import inf, isfinite, nan
 from typing import NamedTuple
 
 from wgsindy.diagnostics import Diagnostics
-from wgsindy.diagnostics.checks import (
-    CLIPPED,
-    ELSEWHERE,
-    LARGE_ERROR,
-    MEMORY,
-    TAILS,
-    TYPICAL,
-    WRONG_VARIANCE,
-)
-from wgsindy.diagnostics.probe_checks import LEAST_SIGNAL
+from wgsindy.diagnostics.checks import ELSEWHERE, LARGE_ERROR, MEMORY, TAILS
+from wgsindy.diagnostics.formula_checks import CLIPPED, WRONG_VARIANCE
+from wgsindy.diagnostics.probe_checks import LEAST_SIGNAL, TYPICAL
 from wgsindy.diagnostics.sample_checks import LOW_NOISE_SHARE, NOISE_CORRELATION, REPEATED
 from wgsindy.estimate.rival_libraries import PREFERRED
 from wgsindy.model.display.numbers import in_full, rounded, typographic
