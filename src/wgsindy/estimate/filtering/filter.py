@@ -22,7 +22,8 @@ import numpy as np
 
 from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.chunk import BLOCK, Chunk, Spans, block_labels
-from wgsindy.estimate.likelihood.transition import Dynamics, Transition, inverse, multiply
+from wgsindy.estimate.likelihood.matrices import inverse, multiply
+from wgsindy.estimate.likelihood.transition import Dynamics, Transition
 from wgsindy.model import tensor
 
 # Samples before a block from which a filter learns what the first of them does not tell: where

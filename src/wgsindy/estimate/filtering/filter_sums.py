@@ -16,8 +16,8 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
 from wgsindy.data.chunk import BLOCK, Chunk
 from wgsindy.estimate.filtering.filter import Blocks, Innovation, innovations
+from wgsindy.estimate.likelihood.matrices import congruence, multiply
 from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, Scores
-from wgsindy.estimate.likelihood.transition import congruence, multiply
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SumPass

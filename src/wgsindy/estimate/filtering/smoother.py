@@ -26,7 +26,8 @@ from wgsindy.estimate.filtering.filter import (
     inverse_factor,
     updated,
 )
-from wgsindy.estimate.likelihood.transition import Dynamics, multiply
+from wgsindy.estimate.likelihood.matrices import multiply
+from wgsindy.estimate.likelihood.transition import Dynamics
 from wgsindy.model import tensor
 
 CORE, MARGIN = 128, 48  # samples of a piece that are kept, and to either side of them

@@ -18,17 +18,24 @@ Everything is in units of the noise (:class:`~.working_model.WorkingModel`), sam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray, Scratch
+from wgsindy.data.arrays import FloatArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.frame import Frame
+from wgsindy.estimate.likelihood.paths import (
+    Fields,
+    Path,
+    joined,
+    path_rows,
+    set_covariance,
+    set_rates,
+)
 from wgsindy.model import tensor
 from wgsindy.passes.summary import DataSummary
 from wgsindy.terms.basis import Basis
@@ -42,8 +49,6 @@ WORST = 0.3  # standard errors of the drift that the error of a step may be
 EDGE = 0.01  # of the mean variance of a step: the least that keeps derivatives off an edge
 INSIDE = np.full((1, 1), np.inf)  # edges that keep derivatives in the middle of the data
 
-_SCRATCH = Scratch()
-
 # Where a stage is, as a share of the step ahead along the rates of the one before; its weight.
 Stages = tuple[tuple[float, float], ...]
 EULER: Stages = ((0.0, 1.0),)
@@ -51,72 +56,11 @@ MIDPOINT: Stages = ((0.0, 0.0), (0.5, 1.0))
 RUNGE_KUTTA: Stages = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 
 
-class Fields(NamedTuple):
-    """Fields averaged over the spread at one point of each path."""
-
-    theta: FloatArray  # (K, n) library
-    drift: FloatArray  # (d, n)
-    jacobian: FloatArray  # (d, d, n)
-    tensor: FloatArray  # (d, d, n)
-    bend: FloatArray | None  # (d, d, d, n) second derivatives of the drift, if they are asked for
-    slope: FloatArray | None  # (d, d, d, n) derivatives of the tensor, the last index the state's
-
-
 class Start(NamedTuple):
     """Where paths begin."""
 
     states: FloatArray  # (n, d) physical
     framed: FloatArray  # (d, n) in the frame of the monomials
-
-
-class Path(NamedTuple):
-    """Where a path is, and what it carries, in one array: short rows cost what calls cost."""
-
-    rows: FloatArray  # (d + d w, n)
-    mean: FloatArray  # (d, n) displacement
-    moments: FloatArray  # (d, w, n) covariance, flow, response times time, third moments
-    covariance: FloatArray  # (d, d, n)
-    flow: FloatArray  # (d, d, n)
-    response: FloatArray  # (d, d, n) times time
-    skewness: FloatArray  # (d, d, d, n) third central moments; none at all if they are not carried
-
-    @classmethod
-    def of(cls, rows: FloatArray, d: int) -> Path:
-        """See ``rows`` as what they are, in ``d`` coordinates."""
-        n = rows.shape[1]
-        moments = rows[d:].reshape(d, -1, n)
-        covariance, flow, response = (moments[:, p : p + d] for p in (0, d, 2 * d))
-        skewness = moments[:, 3 * d :].reshape(d, -1, d, n)
-        return cls(rows, rows[:d], moments, covariance, flow, response, skewness)
-
-    @classmethod
-    def start(cls, covariance: FloatArray | None, shape: tuple[int, int], *, curved: bool) -> Path:
-        """Begin ``(d, n)`` paths, with third moments if ``curved``."""
-        d, n = shape
-        path = cls.of(_SCRATCH.take("start", _path_rows(d, curved=curved), n), d)
-        path.rows.fill(0.0)
-        if covariance is not None:
-            path.covariance[...] = covariance
-        path.begin()
-        return path
-
-    def begin(self) -> None:
-        """Let flow and response be those from here on."""
-        self.response[...], self.flow[...] = 0.0, np.eye(len(self.mean))[:, :, None]
-
-    def room(self, name: str) -> Path:
-        """Return room for another path, which is kept for the next that has the name."""
-        return Path.of(_SCRATCH.take(name, *self.rows.shape), len(self.mean))
-
-    def set_to(self, start: Path, rates: Path, time: FloatArray) -> None:
-        """Go from another path along its rates over some time."""
-        np.multiply(rates.rows, time, out=self.rows)
-        np.add(self.rows, start.rows, out=self.rows)
-
-
-def _path_rows(d: int, *, curved: bool) -> int:
-    """Rows of a path of ``d`` coordinates, with third moments if ``curved``."""
-    return d + d * (3 * d + curved * d**2)
 
 
 @dataclass(frozen=True)
@@ -137,56 +81,6 @@ class Transition:
         """
         one = np.eye(len(self.flow))[:, :, None]
         return (6 * self.response - self.flow - one) / 4
-
-
-def multiply(left: FloatArray, right: FloatArray, out: FloatArray | None = None) -> FloatArray:
-    """Products ``(p, r, n)`` of matrices ``(p, q, n)`` and ``(q, r, n)``, sample by sample."""
-    found: FloatArray = np.einsum("pqn,qrn->prn", left, right, out=out)
-    return found
-
-
-@np.errstate(all="ignore")
-def inverse(matrices: FloatArray) -> FloatArray:
-    """Inverses of ``(d, d, n)`` matrices that are not far from one (no pivots are sought).
-
-    NaN where there is none: what is made of it does not count.
-    """
-    d = len(matrices)
-    work = np.concatenate([matrices, np.zeros_like(matrices)], axis=1)
-    for p in range(d):
-        work[p, d + p] = 1.0
-    for p in range(d):
-        work[p] /= work[p, p].copy()
-        for q in range(d):
-            if q != p:
-                work[q] -= work[q, p].copy() * work[p]
-    return work[:, d:]
-
-
-def congruence(matrices: FloatArray, entries: Sequence[int] | None = None) -> FloatArray:
-    """Matrices ``(E, g, n)`` that take ``g`` entries of a symmetric X, or all, to those of F X F'.
-
-    All other entries are zero.
-    """
-    d, _, n = matrices.shape
-    places, apart = _factors(d, None if entries is None else tuple(entries))
-    flat = matrices.reshape(d * d, n)
-    first, second, third, fourth = (flat.take(place, axis=0) for place in places)
-    first *= second
-    third *= fourth
-    third *= apart
-    first += third
-    return first.reshape(d * (d + 1) // 2, -1, n)
-
-
-@cache
-def _factors(d: int, entries: tuple[int, ...] | None) -> tuple[IntArray, FloatArray]:
-    """Say which numbers of F are multiplied by :func:`congruence`, and where two products count."""
-    p, q = np.array(tensor.pairs(d), dtype=np.int64).reshape(-1, 2).T
-    r, s = (p, q) if entries is None else (p[list(entries)], q[list(entries)])
-    p, q = p[:, None] * d, q[:, None] * d
-    places = np.stack([(p + r).ravel(), (q + s).ravel(), (p + s).ravel(), (q + r).ravel()])
-    return places, np.tile(r != s, len(p))[:, None].astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -298,7 +192,7 @@ class Dynamics:
         polynomial, _ = self.basis.parts
         d, found = len(self.units), {}
         for curved in {False, self._is_curved}:
-            number = Path.of(np.arange(float(_path_rows(d, curved=curved)))[:, None], d)
+            number = Path.of(np.arange(float(path_rows(d, curved=curved)))[:, None], d)
             places = [one[..., 0].astype(int) for one in (number.covariance, number.skewness)]
             found[curved] = polynomial.monomials.taylor(places[: 1 + curved], self._framing)
         return found
@@ -394,16 +288,16 @@ class Dynamics:
                 seen = begin
                 if seen is None or stage or substep or curved:
                     seen = self.fields(start, at, edge, curved=curved)
-                sources.append(_set_rates(rates, seen, at, push))
+                sources.append(set_rates(rates, seen, at, push))
                 if weight:
                     np.multiply(rates.rows, weight * h, out=between.rows)  # its use is over
                     np.add(ends.rows, between.rows, out=ends.rows)
                     theta += (weight / substeps) * seen.theta
             if stages is RUNGE_KUTTA and not self._is_shaken:
-                _set_covariance(ends, path.covariance, sources, h)
+                set_covariance(ends, path.covariance, sources, h)
             path, ends = ends, path
             parts.append((path.flow.copy(), path.response.copy()))
-        flow, response = _joined(parts)
+        flow, response = joined(parts)
         return Transition(theta, path.mean.copy(), path.covariance.copy(), flow, response / dt)
 
     @cached_property
@@ -439,65 +333,6 @@ class Dynamics:
             told = WORST * np.sqrt(2 / self.place.count)
             substeps = max(substeps, (fastest**2 / (240 * told)) ** 0.25)
         return RUNGE_KUTTA, int(np.clip(np.ceil(substeps), 1, MOST_SUBSTEPS))
-
-
-def _set_rates(rates: Path, seen: Fields, path: Path, push: FloatArray | None) -> FloatArray:
-    """Set rates of all that a path carries; ``push (d, n)`` is a drift beside that of formulas.
-
-    Returns the source of the covariance ``(d, d, n)``: all of its rate but what the flow does.
-    """
-    d, width, _ = path.moments.shape
-    np.add(seen.drift, 0.0 if push is None else push, out=rates.mean)
-    multiply(seen.jacobian, path.moments, out=rates.moments)
-    rates.rows[3 * d :: width + 1] += 1.0  # a constant drift, seen at the end
-    source = seen.tensor
-    if seen.bend is not None:
-        widened = 0.5 * np.einsum("ikln,kljn->ijn", seen.bend, path.skewness)
-        source = source + widened + widened.swapaxes(0, 1)
-        _add_skewing(rates.skewness, seen.bend, seen.slope, path.covariance)
-    own = rates.covariance
-    np.add(own + own.swapaxes(0, 1), source, out=own)
-    return source
-
-
-def _joined(parts: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
-    """Flow and response of substeps, one after the other."""
-    flow, response = parts[0]
-    for last, later in parts[1:]:
-        flow, response = multiply(last, flow), multiply(last, response) + later
-    return flow, response
-
-
-def _set_covariance(
-    path: Path, start: FloatArray, sources: Sequence[FloatArray], time: FloatArray
-) -> None:
-    """Set the covariance of ``path`` after a Runge-Kutta step, by Simpson's rule over F(s).
-
-    Of noise that reaches a coordinate through others only, the rates know nothing at the start, and
-    a step of fourth order has little more than its first term.
-    """
-    middle = (6 * path.response / time - path.flow - np.eye(len(start))[:, :, None]) / 4
-    first, second, third, last = sources
-    path.covariance[...] = (time / 6) * last
-    for flow, spread in (
-        (path.flow, start + (time / 6) * first),
-        (middle, (time / 3) * (second + third)),
-    ):
-        path.covariance[...] += multiply(multiply(flow, spread), flow.swapaxes(0, 1))
-
-
-def _add_skewing(
-    rates: FloatArray, bend: FloatArray, slope: FloatArray | None, covariance: FloatArray
-) -> None:
-    """Complete the rates ``(d, d, d, n)`` of third central moments, of a nearly normal spread.
-
-    They have what the flow does to the first index, and each index may be the first.
-    """
-    bent = np.einsum("ilkn,kmn->ilmn", bend, covariance)
-    rates += np.einsum("jln,ilmn->ijmn", covariance, bent)
-    if slope is not None:
-        rates += np.einsum("jkln,lin->ijkn", slope, covariance)
-    rates[...] = rates + rates.swapaxes(0, 1) + rates.transpose(1, 2, 0, 3)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.chunk import Chunk
-from wgsindy.estimate.likelihood.transition import Dynamics, Place, Transition, inverse, multiply
+from wgsindy.estimate.likelihood.matrices import inverse, multiply
+from wgsindy.estimate.likelihood.transition import Dynamics, Place, Transition
 from wgsindy.model import tensor
 from wgsindy.passes.summary import DataSummary
 from wgsindy.terms.basis import Basis
