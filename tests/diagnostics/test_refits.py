@@ -14,6 +14,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics import checks, measurements, refits
 from wgsindy.diagnostics.measurements import Measurements
+from wgsindy.errors import DataError
 from wgsindy.estimate.fit import fit_dataset
 from wgsindy.estimate.predictions import Predictor
 from wgsindy.estimate.result import Fit
@@ -105,3 +106,14 @@ def test_a_refit_that_cannot_be_solved_is_no_finding(monkeypatch: pytest.MonkeyP
     assert asked  # there was noise, so fewer samples were asked
     assert found is not None
     assert found.fields == ()
+
+
+def test_a_chain_that_cannot_be_fitted_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = fit_dataset(pulled(lambda x: -x - x**3, 0.3, 300), "poly3")
+    assert refits.chain_evidence(fit) != 0.0
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise DataError("it runs away.")
+
+    monkeypatch.setattr(refits, "fit_likelihood", refused)
+    assert refits.chain_evidence(fit) == 0.0
