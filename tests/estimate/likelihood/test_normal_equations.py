@@ -18,6 +18,7 @@ from wgsindy.estimate.likelihood.normal_equations import (
     LaggedPass,
     LeakPass,
     LeanPass,
+    NormalEquations,
     NormalPass,
     ScorePass,
     Sums,
@@ -568,3 +569,14 @@ def test_the_tensor_leans_on_the_drift_as_its_refit_does() -> None:
                 found = -np.linalg.lstsq(lean.gram[e], lean.cross[e][:, p, k])[0]
                 # In first order of |J| dt, which is 0.02.
                 np.testing.assert_allclose(found, expected[e], atol=0.05 * dt)
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_components_are_coupled_if_they_share_noise(d: int) -> None:
+    alone = np.array([float(p == q) for p, q in tensor.pairs(d)])[:, None, None] * np.eye(2)
+    blank = np.zeros((d, 2)), alone, np.zeros((len(alone), 2)), np.eye(2)
+    assert not NormalEquations(alone, *blank).coupled
+    if d > 1:
+        shared = alone.copy()
+        shared[tensor.entry_number(2, 1), 0, 1] = 1e-3
+        assert NormalEquations(shared, *blank).coupled
