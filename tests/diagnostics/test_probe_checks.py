@@ -273,3 +273,65 @@ def test_a_wall_is_where_a_state_came_many_times(visits: tuple[int, int], end: s
         assert one.fields == ("b2",)
         assert f"y ends at {place:.4g} as at a wall" in one.sentence
         assert f"half a step of it {max(visits)} times" in one.sentence
+
+
+def test_chance_is_asked_for_the_largest_of_all_numbers_that_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+
+    def counted(tests: int, alarm: float = FALSE_ALARM) -> float:
+        asked.append(tests)
+        return chance(tests, alarm)
+
+    monkeypatch.setattr(probe_checks, "chance", counted)
+    seen = seen_with(quiet())
+    list(probe_checks.misfit(seen))  # means and variances of two fields along two coordinates
+    list(probe_checks.changing(seen))  # of two fields four slopes, and the noise
+    list(probe_checks._kinds(seen))
+    list(probe_checks.rhythmic(seen))  # drift and noise of two, at 400 frequencies of 800 steps
+    list(probe_checks.delayed(seen))  # either sign, 16 lags of four pairs; all lags; 7 windows
+    list(probe_checks.bursts(seen))
+    assert asked == [8, 10, 8, 1600, 128, 4, 56, 32]
+
+
+@pytest.mark.parametrize(("beyond", "expected"), [(-0.05, False), (0.05, True)])
+def test_correlations_must_be_more_than_chance_and_a_fit_make_of_them(
+    beyond: float, expected: bool
+) -> None:
+    few = 10_000.0
+    one, many = np.zeros((2, len(LAGS), D, D))
+    one[5, 1, 0] = (chance(128) + 0.5 + beyond) / np.sqrt(few)
+    assert bool(list(probe_checks.delayed(lagging(one, few)))) == expected
+    # Sixteen that are small, by the cube root of their sum of squares.
+    spread = 2 / (9 * 16)
+    needed = chance(4) + 0.5 + beyond
+    squares = 16 * (1 - spread + needed * np.sqrt(spread)) ** 3
+    many[:, 0, 1] = np.sqrt(squares / 16 / few)
+    assert np.abs(many).max() < probe_checks.LAGGED
+    assert bool(list(probe_checks.delayed(lagging(many, few)))) == expected
+    probes = replace(quiet(), bursts=np.zeros((len(LAGS), D)), lag_count=np.full(len(LAGS), 5000.0))
+    probes.bursts[1, 0] = 2 * (chance(32) + 0.5 + beyond) * np.sqrt(5000.0)
+    left = {"count": np.full(D, 1e5), "squares": np.full(D, 1e5), "fourths": np.full(D, 3e5)}
+    assert bool(list(probe_checks.bursts(seen_with(probes, **left)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("errors", "signal", "size"),
+    [(-6.0, 40.0, "15% of its size"), (-6.0, 100.0, ""), (3.8, 1.0, ""), (4.1, 1.0, "more than")],
+)
+def test_sums_of_the_past_must_tell_of_a_share_of_the_drift(
+    errors: float, signal: float, size: str
+) -> None:
+    class Told:
+        def errors(self, _: FloatArray) -> FloatArray:
+            found = np.zeros((D, D, 7))
+            found[1, 0, 3] = errors
+            return found
+
+    found = list(probe_checks.delayed(seen_with(quiet(), signal, echoes=Told())))
+    assert len(found) == bool(size)
+    for one in found:
+        assert one.fields == ("b2",)
+        assert "leaves of y has a memory: what it left of x over the last 16 steps" in one.sentence
+        assert f"({abs(errors):.1f} standard errors; about {size}" in one.sentence
