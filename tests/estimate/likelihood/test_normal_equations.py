@@ -16,6 +16,7 @@ from wgsindy.estimate.likelihood import normal_equations as likelihood
 from wgsindy.estimate.likelihood import working_model as workingmodel
 from wgsindy.estimate.likelihood.normal_equations import (
     LaggedPass,
+    Leak,
     LeakPass,
     LeanPass,
     NormalEquations,
@@ -580,3 +581,22 @@ def test_components_are_coupled_if_they_share_noise(d: int) -> None:
         shared = alone.copy()
         shared[tensor.entry_number(2, 1), 0, 1] = 1e-3
         assert NormalEquations(shared, *blank).coupled
+
+
+@pytest.mark.parametrize(
+    ("later", "smooth", "repeats"),
+    [
+        ((3.0, 2.0), 0.75 + 0.25 / 3, 1.75 / 0.25),
+        ((-2.0, 0.0), -0.5 - 0.5 / 3, 1.0),  # they do not last
+        ((4.0, 4.0), 1.0, 1.999 / 0.001),
+    ],
+)
+def test_residuals_last_by_their_correlations(
+    later: tuple[float, float], smooth: float, repeats: float
+) -> None:
+    products = np.array([[4.0], [later[0]], [later[1]]])
+    found = Leak(9, np.zeros(1), np.zeros(1), products, np.zeros(1))
+    np.testing.assert_allclose(found.smooth_share, smooth)
+    np.testing.assert_allclose(found.repeats, repeats)
+    nothing = replace(found, products=0 * products)
+    assert (nothing.smooth_share, nothing.repeats) == (0.0, 1.0)
