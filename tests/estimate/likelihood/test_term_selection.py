@@ -161,9 +161,9 @@ def test_variances_that_turn_negative_beyond_the_data_cost() -> None:
     box = Extrapolation(library(["1", "x"]).bind(("x",)), place([-1.0], [1.0]))
     # From -2 to 2: 1 + 0.5 x just reaches zero.
     rows = np.array([[1.0, 0.5], [1.0, 0.51], [1.0, -0.51], [0.0, 0.0]])
-    np.testing.assert_array_equal(
-        box.against_negative(rows), [0.0, NEGATIVE_COST, NEGATIVE_COST, 0.0]
-    )
+    for unit in (1.0, 1e-12):
+        found = box.against_negative(unit * rows)
+        np.testing.assert_array_equal(found, [0.0, NEGATIVE_COST, NEGATIVE_COST, 0.0])
 
 
 def test_covariances_beyond_what_two_variances_allow_cost() -> None:
