@@ -268,7 +268,7 @@ def test_noise_of_positions_is_that_of_third_differences_within_trajectories() -
 
 def test_differences_widen_until_noise_is_a_tenth_of_their_variance() -> None:
     rng, n, dt = np.random.default_rng(1), 4000, 0.1
-    times, offsets = np.arange(n) * dt, np.array([0, n])
+    times, offsets = np.linspace(0.0, (n - 1) * dt, n), np.array([0, n])
     smooth = np.sin(0.5 * times)[:, None]  # velocities of variance 1/8
     for deviation, width in ((0.01, 1), (0.03, 2), (0.06, 4), (5.0, 16)):
         noisy = smooth + deviation * rng.standard_normal(smooth.shape)

@@ -1080,7 +1080,8 @@ def test_samples_are_left_out_without_a_word_up_to_one_in_twenty(count: int, han
         ("stalled", sample_checks.stalled),
         ("straight", sample_checks.interpolated),
     ):
-        summary = replace(seen.summary, **{name: count})
+        left_out: dict[str, Any] = {name: count}
+        summary = replace(seen.summary, **left_out)
         found = only(check, changed(seen, summary=summary))
         assert found.handled == handled
         assert f"{count} samples (5.0%)" in found.sentence

@@ -187,7 +187,11 @@ def test_the_clearest_correlation_with_the_past_is_named() -> None:
 
 def test_squares_that_correlate_come_in_bursts() -> None:
     probes = quiet()
-    left = {"count": np.full(D, 1e5), "squares": np.full(D, 1e5), "fourths": np.full(D, 3e5)}
+    left: dict[str, Any] = {
+        "count": np.full(D, 1e5),
+        "squares": np.full(D, 1e5),
+        "fourths": np.full(D, 3e5),
+    }
     for correlation, expected in ((0.041, True), (0.039, False)):
         bursts = np.zeros((len(LAGS), D))
         bursts[4, 1] = 2 * correlation * SAMPLES  # squares of normal numbers have variance 2
@@ -198,7 +202,7 @@ def test_squares_that_correlate_come_in_bursts() -> None:
             assert "large steps of y come together" in found[0].sentence
             assert f"{LAGS[4]} steps before (0.04, 13 standard errors)" in found[0].sentence
     # Of tails that are heavier, squares vary more, and the same sum is less.
-    heavy = left | {"fourths": np.full(D, 5e5)}
+    heavy: dict[str, Any] = left | {"fourths": np.full(D, 5e5)}
     assert not list(probe_checks.bursts(seen_with(replace(probes, bursts=bursts), **heavy)))
 
 
@@ -253,7 +257,7 @@ def test_samples_crowd_at_a_boundary_by_their_share(
 ) -> None:
     at_edge = np.zeros((2, D))
     at_edge[1, 0] = edge * SAMPLES + 4  # each trajectory may start there
-    left = {"low_noise": np.array([low, 0.0]) * SAMPLES, "at_edge": at_edge}
+    left: dict[str, Any] = {"low_noise": np.array([low, 0.0]) * SAMPLES, "at_edge": at_edge}
     found = list(sample_checks.boundary(seen_with(quiet(), **left)))
     assert bool(found) == expected
     if expected:
@@ -312,7 +316,11 @@ def test_correlations_must_be_more_than_chance_and_a_fit_make_of_them(
     assert bool(list(probe_checks.delayed(lagging(many, few)))) == expected
     probes = replace(quiet(), bursts=np.zeros((len(LAGS), D)), lag_count=np.full(len(LAGS), 5000.0))
     probes.bursts[1, 0] = 2 * (chance(32) + 0.5 + beyond) * np.sqrt(5000.0)
-    left = {"count": np.full(D, 1e5), "squares": np.full(D, 1e5), "fourths": np.full(D, 3e5)}
+    left: dict[str, Any] = {
+        "count": np.full(D, 1e5),
+        "squares": np.full(D, 1e5),
+        "fourths": np.full(D, 3e5),
+    }
     assert bool(list(probe_checks.bursts(seen_with(probes, **left)))) == expected
 
 

@@ -161,8 +161,9 @@ def test_a_line_is_that_of_all_trajectories_that_are_long_enough(
     wave = np.cos(2 * np.pi * np.arange(cut.total) / 9.3)
     sums = rng.normal(size=(2, cut.total)) + np.array([[0.0], [1.0]]) * wave
     found, expected = cut.line(sums), line_by_hand(cut, sums, used)
-    for one, other in zip(found, expected, strict=True):
+    for one, other in zip(found[:3], expected[:3], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9)
+    assert found.frequencies == expected.frequencies
     assert found.period[1] == pytest.approx(9.3 * cut.width, rel=0.05)
 
 

@@ -414,5 +414,5 @@ def test_centres_on_a_grid_span_the_range_of_the_states(d: int, wanted: int, sid
     np.testing.assert_array_equal(found[0], corners[0])
     if side > 1:
         np.testing.assert_array_equal(found[-1], corners[1])
-        lines = [np.linspace(*corners[:, p], side) for p in range(d)]
+        lines = [np.linspace(corners[0, p], corners[1, p], side) for p in range(d)]
         np.testing.assert_array_equal([np.unique(column) for column in found.T], lines)
