@@ -72,7 +72,7 @@ class Lines:
         sizes = "select c.context, count(*) from arc a join context c on c.id = a.context_id group by c.context"  # noqa: E501
         self.sizes = Counter[str]()
         for name, size in self.rows.execute(sizes):
-            self.sizes[name.split("|")[0]] += size
+            self.sizes[name.rsplit("|", 1)[0]] += size
 
     def tests(self, module: str, line: int) -> list[str]:
         """Return the tests of a line; those of its module first, of its package next.
@@ -82,7 +82,7 @@ class Lines:
         at = "f.path like ? and (a.tono = ? or a.fromno = ?)"
         query = f"select distinct c.context from arc a join file f on f.id = a.file_id join context c on c.id = a.context_id where {at}"  # noqa: E501
         found = self.rows.execute(query, (f"%/src/wgsindy/{module}", line, line)).fetchall()
-        names = sorted({name.split("|")[0] for (name,) in found if name})
+        names = sorted({name.rsplit("|", 1)[0] for (name,) in found if name})
         room, own = _room(module), Path(module).stem
 
         def later(name: str) -> tuple[bool, bool, int]:
