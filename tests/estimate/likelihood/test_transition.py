@@ -405,6 +405,19 @@ def test_roots_stay_finite_at_the_edge_of_the_data(dt: float) -> None:
         np.testing.assert_allclose(paths[0].mean, euler.mean, rtol=0.02, atol=1e-6)
 
 
+@pytest.mark.parametrize("dt", [0.01, 0.2])
+def test_units_of_the_noise_do_not_matter_where_a_root_ends(dt: float) -> None:
+    x = np.array([[0.0, 0.0], [0.0, 1.0], [1e-3, 0.0], [2.0, 1.0]])
+    one = asked(roots(), x, dt)
+    other = one.in_units(one.units * [3.0, 0.2])
+    first, second = (
+        physical_moments(model.dynamics.step(x, np.full(len(x), dt)), model.units)
+        for model in (one, other)
+    )
+    for name, found, expected in zip(Moments._fields, second, first, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
 def test_polynomials_are_not_cut_off_at_the_edge_of_the_data() -> None:
     inside = model_of(WELLS, WELLS_TENSOR, terms="poly3", low=-0.5, high=0.5)
     outside = model_of(WELLS, WELLS_TENSOR, terms="poly3", low=-FAR, high=FAR)
