@@ -65,9 +65,6 @@ class Lines:
     """Which tests run which line, from coverage's database."""
 
     def __init__(self, database: Path) -> None:
-        from coverage.numbits import numbits_to_nums
-
-        self.numbers = numbits_to_nums
         self.rows = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
         sizes = "select c.context, count(*) from arc a join context c on c.id = a.context_id group by c.context"  # noqa: E501
         self.sizes = Counter[str]()
