@@ -117,3 +117,41 @@ def test_a_chain_that_cannot_be_fitted_is_no_evidence(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(refits, "fit_likelihood", refused)
     assert refits.chain_evidence(fit) == 0.0
+
+
+@pytest.mark.parametrize(("gap", "found"), [(8.0, True), (6.9, False)])
+def test_a_coefficient_changes_by_the_error_of_a_difference(
+    gap: float, found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = fit_dataset(noisy_walk(), "poly1")
+    bars = fit.generator.uncertainty
+    assert bars is not None
+    term = fit.generator.basis.terms.index("x")
+    error = bars.std_errors()[0, term]
+    drift = bars.drift.copy()
+    drift[0, term] += gap * error
+    # Fewer samples with five times the variance: that of the difference is four times as large.
+    wide = replace(bars, drift=drift, drift_covariance=5 * bars.drift_covariance)
+    other = replace(fit, generator=replace(fit.generator, uncertainty=wide))
+    monkeypatch.setattr(refits, "fit_likelihood", lambda *_, **__: other)
+    change = refits.step_change(fit)
+    assert change is not None
+    assert change.fields == (("b1",) if found else ())
+    if found:
+        assert change.every == 2
+        assert change.errors == pytest.approx(gap / 2)
+        assert change.size == pytest.approx(gap * error / abs(bars.drift[0, term]))
+
+
+def test_an_error_is_at_least_that_of_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = fit_dataset(noisy_walk(), "poly1")
+    bars = fit.generator.uncertainty
+    assert bars is not None
+    term = fit.generator.basis.terms.index("x")
+    drift = bars.drift.copy()
+    drift[0, term] += 5 * bars.std_errors()[0, term]
+    other = replace(fit, generator=replace(fit.generator, uncertainty=replace(bars, drift=drift)))
+    monkeypatch.setattr(refits, "fit_likelihood", lambda *_, **__: other)
+    change = refits.step_change(fit)
+    assert change is not None
+    assert change.errors == pytest.approx(5.0)

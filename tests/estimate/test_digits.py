@@ -7,10 +7,11 @@ import pytest
 
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import RoundedSamplesWarning
-from wgsindy.estimate.fit import _within_digits
+from wgsindy.estimate.fit import _within_digits, fit_dataset
 from wgsindy.estimate.result import FEWEST_INCREMENTS
 from wgsindy.passes.engine import SERIAL
 from wgsindy.passes.summary import DataSummary, data_summary
+from wgsindy.recipes import LikelihoodRecipe
 
 
 def stairs(share: float, steps: int, width: float = 0.5) -> Trajectories:
@@ -60,3 +61,17 @@ def test_so_few_that_none_may_be_left_out_stay() -> None:
     assert within(data)[0] is data
     with pytest.warns(RoundedSamplesWarning):
         assert within(stairs(0.1, least))[0].n_increments == FEWEST_INCREMENTS
+
+
+def test_samples_that_are_said_to_have_no_noise_are_all_fitted() -> None:
+    rng = np.random.default_rng(0)
+    x = np.zeros(6001)
+    for n in range(6000):
+        x[n + 1] = 0.98 * x[n] + 0.3 * rng.standard_normal()
+    data = Trajectories([np.round(x)[:, None]], 0.1)
+    exact = fit_dataset(data, "poly1", LikelihoodRecipe(noise_correction=False))
+    assert (exact.summary.every, exact.data.n_increments) == (1, 6000)
+    with pytest.warns(RoundedSamplesWarning):
+        thinned = fit_dataset(data, "poly1")
+    assert thinned.summary.every > 1
+    assert thinned.data.n_increments == 6000 // thinned.summary.every

@@ -24,7 +24,7 @@ from wgsindy.estimate.likelihood.normal_equations import (
     ScorePass,
     Sums,
 )
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.working_model import WorkingModel, evaluate
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
 from wgsindy.passes.engine import Threads, reduce
@@ -601,3 +601,13 @@ def test_residuals_last_by_their_correlations(
     nothing = replace(found, products=0 * products)
     np.testing.assert_array_equal(nothing.smooth_share, 0.0)
     np.testing.assert_array_equal(nothing.repeats, 1.0)
+
+
+@KINDS
+def test_a_step_has_the_sensor_noise_of_both_its_ends(is_chain: bool) -> None:
+    model, (chunk,) = random_model(2, is_chain=is_chain), uneven_data(2).chunks()
+    sensor = np.array([0.3, -0.1, 0.2])
+    plain, noisy = (evaluate(replace(model, observation_noise=k * sensor), chunk) for k in (0, 1))
+    expected = plain.noise + 2 * sensor[:, None] / chunk.dt
+    np.testing.assert_allclose(noisy.noise, expected, rtol=1e-13)
+    np.testing.assert_array_equal(noisy.residual, plain.residual)
