@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 
 from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.data.dataset import Dataset
-from wgsindy.data.holes import LONGEST_HOLE, holes_of, left_over
+from wgsindy.data.holes import (
+    LONGEST_HOLE,
+    _differences,
+    holes_of,
+    left_over,
+    ranges,
+    stand_ins,
+    third_differences,
+    velocities,
+)
 from wgsindy.data.source import Block
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, MissingValuesWarning, NotEnoughDataError, WgsindyWarning
@@ -223,3 +232,69 @@ def test_third_differences_tell_noise_from_shaken_velocities() -> None:
         expected = 20 * s + a * (lag * dt) ** 3
         assert data.third_differences(lag)[0] == pytest.approx(expected, rel=0.06)
     assert not Trajectories([[0.0, 1.0, 0.0]], dt).third_differences().any()  # too short for one
+
+
+def test_holes_up_to_ten_samples_are_bridged_and_longer_ones_cut() -> None:
+    for length, trajectory in ((10, [0, 0]), (11, [0, 1])):
+        holes = np.array([[5, 5 + length]])
+        found = left_over(holes, np.array([0, 30]), np.array([0]))
+        np.testing.assert_array_equal(found.first, [0, 5 + length])
+        np.testing.assert_array_equal(found.last, [5, 30])
+        np.testing.assert_array_equal(found.trajectory, trajectory)
+
+
+def test_single_samples_between_holes_are_left_out_and_trajectories_never_joined() -> None:
+    # Two trajectories, of places 0 to 19 and 20 to 39: of the first, one sample alone is left late.
+    holes = np.array([[2, 4], [5, 19], [20, 22]])
+    found = left_over(holes, np.array([0, 20, 40]), np.array([7, 9]))
+    np.testing.assert_array_equal(found.first, [0, 4, 22])
+    np.testing.assert_array_equal(found.last, [2, 5, 40])
+    np.testing.assert_array_equal(found.owner, [7, 7, 9])
+    np.testing.assert_array_equal(found.trajectory, [0, 0, 1])
+    np.testing.assert_array_equal(found.lengths, [3, 18])
+
+
+def test_ranges_are_all_their_numbers() -> None:
+    found = ranges(np.array([3, 10, 12]), np.array([5, 10, 15]))
+    np.testing.assert_array_equal(found, [3, 4, 12, 13, 14])
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_differences_stay_within_their_trajectory(width: int) -> None:
+    times, offsets = np.array([0.0, 1.0, 3.0, 4.0, 0.0, 2.0, 3.0]), np.array([0, 4, 7])
+    states = np.array([0.0, 2.0, 3.0, 7.0, 50.0, 40.0, 45.0])[:, None]
+    expected = []
+    for first, last in ((0, 3), (4, 6)):
+        for k in range(first, last + 1):
+            low, high = max(k - width, first), min(k + width, last)
+            expected.append((states[high, 0] - states[low, 0]) / (times[high] - times[low]))
+    np.testing.assert_allclose(_differences(states, times, offsets, width)[:, 0], expected)
+
+
+def test_third_differences_are_those_within_trajectories() -> None:
+    rng, offsets = np.random.default_rng(0), np.array([0, 9, 14, 17])
+    states = rng.normal(size=(17, 2)) + 1e3 * np.repeat([0.0, 1.0, 5.0], [9, 5, 3])[:, None]
+    third = np.concatenate([np.diff(states[:9], n=3, axis=0), np.diff(states[9:14], n=3, axis=0)])
+    np.testing.assert_allclose(third_differences(states, offsets), np.mean(third**2, axis=0))
+    np.testing.assert_array_equal(third_differences(states[:3], np.array([0, 3])), [0.0, 0.0])
+    wide = np.concatenate([np.diff(states[k:9:2], n=3, axis=0) for k in (0, 1)])
+    np.testing.assert_allclose(third_differences(states, offsets, 2), np.mean(wide**2, axis=0))
+
+
+def test_differences_widen_until_noise_is_a_tenth_of_their_variance() -> None:
+    rng, n, dt = np.random.default_rng(1), 4000, 0.1
+    times, offsets = np.linspace(0.0, (n - 1) * dt, n), np.array([0, n])
+    smooth = np.sin(0.5 * times)[:, None]  # velocities of variance 1/8
+    for deviation, width in ((0.01, 1), (0.03, 2), (0.06, 4), (5.0, 16)):
+        noisy = smooth + deviation * rng.standard_normal(smooth.shape)
+        # Noise s makes s / 2 (w dt)^2 of the variance of differences over 2 w steps.
+        found = velocities(noisy, times, offsets)
+        np.testing.assert_array_equal(found, _differences(noisy, times, offsets, width))
+
+
+def test_stand_ins_lie_on_lines_and_a_column_without_values_has_the_mean_of_others() -> None:
+    states = np.array([[0.0, 1.0], [np.nan, 3.0], [6.0, np.nan], [1.0, np.nan], [3.0, np.nan]])
+    times, offsets = np.array([0.0, 1.0, 3.0, 0.0, 1.0]), np.array([0, 3, 5])
+    found = stand_ins(states, ~np.isnan(states), times, offsets)
+    expected = [[0.0, 1.0], [2.0, 3.0], [6.0, 3.0], [1.0, 2.0], [3.0, 2.0]]
+    np.testing.assert_allclose(found, expected)

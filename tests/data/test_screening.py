@@ -9,9 +9,10 @@ import pytest
 from alike import assert_same
 from drawn_streams import streamed
 
+from wgsindy.data import screening
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.resolution import resolution_of
-from wgsindy.data.screening import Screened, screened
+from wgsindy.data.screening import Screened, _Runs, screened
 from wgsindy.data.source import Block
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import InterpolatedSamplesWarning, RepeatedSamplesWarning
@@ -213,3 +214,75 @@ def test_a_stream_is_screened_like_trajectories(
     other = screened(moving, resolution)
     assert other.findings == found.findings
     assert_same(other.data, found.data, size=4096, rtol=1e-12)
+
+
+def runs(by_chance: bool, *pieces: tuple[int, int], near: int = 0) -> _Runs:
+    """Runs of places, each of its first and last (not included), as one window has them."""
+    found = _Runs(by_chance, near=near)
+    rows = np.concatenate([np.arange(*piece) for piece in pieces])
+    found.add(rows, np.empty(0, dtype=np.int64), 0)
+    return found
+
+
+def test_neighbouring_places_are_runs_and_runs_without_a_clear_end_are_none() -> None:
+    found = _Runs(by_chance=False)
+    found.add(np.array([3, 4, 5, 9, 12, 13]), np.array([2, 8, 20]), 100)
+    found.add(np.empty(0, dtype=np.int64), np.array([7]), 200)
+    (kept,) = found.found
+    np.testing.assert_array_equal(kept, [[112, 114]])  # 3 to 5 and 9 begin beside one that is near
+    assert (found.places, found.near) == (2, 4)
+    found.add(np.array([1, 2]), np.array([3]), 300)  # ends beside one
+    assert found.places == 2
+
+
+def test_a_run_that_two_windows_cut_is_one() -> None:
+    found = _Runs(by_chance=False)
+    found.add(np.array([8, 9]), np.empty(0, dtype=np.int64), 0)
+    found.add(np.array([0, 1, 5]), np.empty(0, dtype=np.int64), 10)
+    np.testing.assert_array_equal(found.beyond_chance(1000), [[8, 12], [15, 16]])
+
+
+def test_of_numbers_that_repeat_by_chance_a_run_must_be_far_longer_than_all_others() -> None:
+    n, short = 10_000, [(100 * k, 100 * k + 2) for k in range(40)]
+    for length, expected in ((7, 0), (8, 1)):  # four times as long as two
+        found = runs(True, *short, (9000, 9000 + length)).beyond_chance(n)
+        assert len(found) == expected
+    # A third of all places: chance makes runs of log(n / 0.001) / log(3) = 14.7.
+    short = [(6 * k, 6 * k + 2) for k in range(1500)]
+    for length, expected in ((14, 0), (15, 1)):
+        pieces = runs(True, *short, (9500, 9500 + length))
+        pieces.places = n // 3
+        np.testing.assert_array_equal(
+            pieces.beyond_chance(n), [[9500, 9500 + length]][:expected] or np.empty((0, 2))
+        )
+
+
+def test_places_that_are_nearly_in_a_run_tell_how_many_are_in_one_by_chance() -> None:
+    single = [(10 * k, 10 * k + 1) for k in range(40)]
+    # Nine times as many are near by chance as are in one: 18 near stand for two, one in 20.
+    assert len(runs(False, *single, near=17).beyond_chance(1000)) == 40
+    assert len(runs(False, *single, near=18).beyond_chance(1000)) == 0
+    # Then those are left that chance does not make so long: log(n / 0.001) / log(n / 2) = 2.2.
+    longer = runs(False, *single, (900, 903), (950, 952), near=27)
+    np.testing.assert_array_equal(longer.beyond_chance(1000), [[900, 903]])
+
+
+def test_of_many_runs_the_longest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screening, "REMEMBERED", 2)
+    pieces = [(10 * k, 10 * k + size) for k, size in enumerate((1, 3, 2, 5, 1, 1))]
+    np.testing.assert_array_equal(
+        runs(True, *pieces).found[0], [[0, 1], [10, 13], [30, 35], [50, 51]]
+    )
+    assert len(runs(False, *pieces).found[0]) == 6
+
+
+def test_where_a_hole_is_counts_from_its_trajectory() -> None:
+    data = Trajectories([np.zeros((5, 1)), np.arange(7.0)[:, None]], 0.1)
+    for place, said in ((4, "sample 4 of trajectory 0"), (5, "sample 0 of trajectory 1")):
+        assert screening._place(data, np.array([[place, place + 1]])) == said
+
+
+def test_little_data_are_not_judged() -> None:
+    for n, stalled in ((20, 0), (21, 3)):
+        x = held(walk(n=n), 8, 3)
+        assert seen(x).stalled == stalled

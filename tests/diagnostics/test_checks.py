@@ -26,7 +26,9 @@ from wgsindy.diagnostics import (
     probe_checks,
     sample_checks,
 )
+from wgsindy.diagnostics.extrapolation import KnownDrift
 from wgsindy.diagnostics.findings import Finding, Limitation
+from wgsindy.diagnostics.residuals.sums import BLOCKS
 from wgsindy.diagnostics.verdict import _verdict
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimate.result import Fit
@@ -924,3 +926,168 @@ def test_steps_of_many_lengths_are_no_fault() -> None:
         times.append(taken * 0.002)
     data = Trajectories(paths, times=times, names=NAMES)
     assert fitted(data).diagnostics_.findings == ()
+
+
+# From which number on.
+
+
+def given(**measured_as: Any) -> Measurements:
+    """The plain fit, of which some things were measured otherwise."""
+    other = replace(measured(plain()))
+    other.__dict__.update(measured_as)
+    return other
+
+
+def residuals(**changes: Any) -> Measurements:
+    """The plain fit with other sums of residuals, whose shape nothing but chance makes odd."""
+    left = replace(measured(plain()).residuals, **changes)
+    return given(residuals=left, expected_shape=np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(("shift", "found"), [(1.74, False), (1.76, True)])
+def test_halves_may_lie_apart_by_less_than_two_deviations(shift: float, found: bool) -> None:
+    assert bool(list(checks.coverage(given(shift=shift)))) == found
+
+
+@pytest.mark.parametrize(("evidence", "found"), [(9.9, False), (10.1, True)])
+def test_a_chain_needs_strong_evidence(evidence: float, found: bool) -> None:
+    assert bool(list(checks.simulated(given(chain_evidence=evidence)))) == found
+
+
+@pytest.mark.parametrize(
+    ("box", "data", "bands", "handled"),
+    [
+        (0.6, 0.3, 0.4, [True]),
+        (0.54, 0.2, 0.4, []),  # known well enough in the box
+        (0.6, 0.33, 0.4, []),  # hardly better at the data
+        (1.2, 0.41, 0.4, []),  # not known there either
+        (0.6, 0.3, 0.51, []),  # bands say it themselves
+        (1.01, 0.39, 0.4, [False]),
+        (0.99, 0.3, 0.4, [True]),
+    ],
+)
+def test_a_drift_in_the_box_is_a_guess_by_its_error_and_by_that_at_the_data(
+    box: float, data: float, bands: float, handled: list[bool]
+) -> None:
+    known = KnownDrift(*(np.array([0.1, value]) for value in (box, data, bands)))
+    found = list(formula_checks.extrapolated(given(known_drift=known)))
+    assert [one.handled for one in found] == handled
+    for one in found:
+        assert one.fields == ("b2",)
+        assert f"uncertain there by {box:.0%} of its size" in one.sentence
+
+
+@pytest.mark.parametrize(
+    ("error", "limitation"),
+    [(0.39, None), (0.41, Limitation.UNCERTAIN), (0.51, Limitation.LOW_SIGNAL)],
+)
+def test_a_drift_is_uncertain_from_two_fifths_of_its_size_on(
+    error: float, limitation: Limitation | None
+) -> None:
+    found = list(checks.low_signal(given(drift_error=np.array([0.1, error]))))
+    assert [(one.limitation, one.fields) for one in found] == (
+        [] if limitation is None else [(limitation, ("b2",))]
+    )
+
+
+@pytest.mark.parametrize(
+    ("kurtosis", "count", "limitation"),
+    [
+        (0.16, 1e6, Limitation.JUMPS),
+        (0.14, 1e6, None),
+        (-0.16, 1e6, Limitation.BOUNDED),
+        (-0.14, 1e6, None),
+        (0.52, 1500.0, Limitation.JUMPS),  # 3.37 standard errors, and 0.65 for their own skewness
+        (0.50, 1500.0, None),
+    ],
+)
+def test_tails_are_odd_by_size_and_by_chance(
+    kurtosis: float, count: float, limitation: Limitation | None
+) -> None:
+    counts = np.full(2, count)
+    fourths = counts * (3 + np.array([0.0, kurtosis]))
+    seen = residuals(count=counts, squares=counts, cubes=0 * counts, fourths=fourths)
+    found = list(checks.jumps(seen))
+    assert [(one.limitation, one.fields) for one in found] == (
+        [] if limitation is None else [(limitation, ("a22",))]
+    )
+    # As a right fit has them.
+    seen.__dict__["expected_shape"] = np.array([[0.0, 0.0], [0.0, kurtosis]])
+    assert list(checks.jumps(seen)) == []
+
+
+@pytest.mark.parametrize(
+    ("skewness", "count", "odd"),
+    [(-0.16, 1e6, True), (0.14, 1e6, False), (0.39, 486.0, True), (0.36, 486.0, False)],
+)
+def test_residuals_lean_by_size_and_by_chance(skewness: float, count: float, odd: bool) -> None:
+    counts = np.full(2, count)
+    seen = residuals(
+        count=counts, squares=counts, cubes=counts * [skewness, 0.0], fourths=3 * counts
+    )
+    found = list(checks.jumps(seen))
+    assert [one.fields for one in found] == [("a11",)] * odd
+    assert all(f"(skewness {skewness:.2g})" in one.sentence for one in found)
+
+
+@pytest.mark.parametrize(
+    ("variance", "balance", "wrong"),
+    [(1.19, 1.0, False), (1.21, 1.0, True), (0.81, 1.0, False), (0.79, 1.0, True),
+     (1.0, 0.51, False), (1.0, 0.49, True)],
+)  # fmt: skip
+def test_a_tensor_is_wrong_by_a_fifth_or_if_it_explodes(
+    variance: float, balance: float, wrong: bool
+) -> None:
+    count = np.full(2, 1e4)
+    seen = residuals(
+        count=count,
+        squares=count * [1.0, variance],
+        leftover=np.array([1.0, balance]),
+        allotted=np.ones(2),
+    )
+    found = list(formula_checks._wrong_tensor(seen))
+    assert [one.fields for one in found] == [("a22",)] * wrong
+    worst = balance if balance < 0.5 else variance
+    assert all(f"residuals vary {worst:.2g} times" in one.sentence for one in found)
+
+
+@pytest.mark.parametrize(
+    ("lag_one", "longest", "limitation"),
+    [
+        (0.16, 1.2, Limitation.SMOOTHED),
+        (0.14, 1.2, Limitation.HIDDEN),
+        (0.16, 1.4, Limitation.HIDDEN),
+    ],
+)
+def test_memory_of_a_few_steps_is_that_of_smoothed_samples(
+    lag_one: float, longest: float, limitation: Limitation
+) -> None:
+    left = measured(plain()).residuals
+    counts = np.full_like(left.block_counts, 1e4)
+    # Sums over 64 steps vary so much more than those over 16, and these by half.
+    ratios = np.full((len(BLOCKS), 1), 1.5)
+    ratios[BLOCKS.index(64)] *= longest
+    pairs = np.full(2, 1e4)
+    seen = residuals(
+        block_counts=counts,
+        block_squares=counts * left.variance * ratios,
+        pairs=pairs,
+        lagged=lag_one * pairs * left.variance,
+    )
+    seen.__dict__["orders"] = None
+    assert only(checks.hidden, seen).limitation == limitation
+
+
+@pytest.mark.parametrize(("count", "handled"), [(631, True), (632, False)])
+def test_samples_are_left_out_without_a_word_up_to_one_in_twenty(count: int, handled: bool) -> None:
+    seen = measured(plain())
+    assert seen.data.n_increments == 12_000
+    for name, check in (
+        ("stalled", sample_checks.stalled),
+        ("straight", sample_checks.interpolated),
+    ):
+        left_out: dict[str, Any] = {name: count}
+        summary = replace(seen.summary, **left_out)
+        found = only(check, changed(seen, summary=summary))
+        assert found.handled == handled
+        assert f"{count} samples (5.0%)" in found.sentence

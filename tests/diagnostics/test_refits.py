@@ -14,6 +14,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics import checks, measurements, refits
 from wgsindy.diagnostics.measurements import Measurements
+from wgsindy.errors import DataError
 from wgsindy.estimate.fit import fit_dataset
 from wgsindy.estimate.predictions import Predictor
 from wgsindy.estimate.result import Fit
@@ -105,3 +106,52 @@ def test_a_refit_that_cannot_be_solved_is_no_finding(monkeypatch: pytest.MonkeyP
     assert asked  # there was noise, so fewer samples were asked
     assert found is not None
     assert found.fields == ()
+
+
+def test_a_chain_that_cannot_be_fitted_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = fit_dataset(pulled(lambda x: -x - x**3, 0.3, 300), "poly3")
+    assert refits.chain_evidence(fit) != 0.0
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise DataError("it runs away.")
+
+    monkeypatch.setattr(refits, "fit_likelihood", refused)
+    assert refits.chain_evidence(fit) == 0.0
+
+
+@pytest.mark.parametrize(("gap", "found"), [(8.0, True), (6.9, False)])
+def test_a_coefficient_changes_by_the_error_of_a_difference(
+    gap: float, found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = fit_dataset(noisy_walk(), "poly1")
+    bars = fit.generator.uncertainty
+    assert bars is not None
+    term = fit.generator.basis.terms.index("x")
+    error = bars.std_errors()[0, term]
+    drift = bars.drift.copy()
+    drift[0, term] += gap * error
+    # Fewer samples with five times the variance: that of the difference is four times as large.
+    wide = replace(bars, drift=drift, drift_covariance=5 * bars.drift_covariance)
+    other = replace(fit, generator=replace(fit.generator, uncertainty=wide))
+    monkeypatch.setattr(refits, "fit_likelihood", lambda *_, **__: other)
+    change = refits.step_change(fit)
+    assert change is not None
+    assert change.fields == (("b1",) if found else ())
+    if found:
+        assert change.every == 2
+        assert change.errors == pytest.approx(gap / 2)
+        assert change.size == pytest.approx(gap * error / abs(bars.drift[0, term]))
+
+
+def test_an_error_is_at_least_that_of_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = fit_dataset(noisy_walk(), "poly1")
+    bars = fit.generator.uncertainty
+    assert bars is not None
+    term = fit.generator.basis.terms.index("x")
+    drift = bars.drift.copy()
+    drift[0, term] += 5 * bars.std_errors()[0, term]
+    other = replace(fit, generator=replace(fit.generator, uncertainty=replace(bars, drift=drift)))
+    monkeypatch.setattr(refits, "fit_likelihood", lambda *_, **__: other)
+    change = refits.step_change(fit)
+    assert change is not None
+    assert change.errors == pytest.approx(5.0)

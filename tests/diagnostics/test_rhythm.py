@@ -10,7 +10,9 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics.findings import Limitation
-from wgsindy.diagnostics.residuals.rhythm import MOST_STRETCHES, Stretches
+from wgsindy.diagnostics.residuals import rhythm
+from wgsindy.diagnostics.residuals.probes import beyond_chance
+from wgsindy.diagnostics.residuals.rhythm import MOST_STRETCHES, Line, Stretches
 
 DT, SUBSTEPS = 0.05, 5
 
@@ -114,3 +116,81 @@ def test_a_line_is_found_where_it_is() -> None:
 def _pair(rng: np.random.Generator, wave: FloatArray) -> tuple[FloatArray, FloatArray]:
     white = rng.normal(size=len(wave))
     return white, white + wave
+
+
+def stretches(*counts: int, width: int = 3) -> Stretches:
+    count = np.array(counts)
+    first = np.cumsum(count) - count
+    return Stretches(width, first, count, width * first, 0.1)
+
+
+def line_by_hand(cut: Stretches, sums: FloatArray, used: list[int]) -> Line:
+    """Of the trajectories ``used``: every frequency on its own, of sums that are written out."""
+    longest = max(int(cut.count[r]) for r in used)
+    size = 1
+    while size < 2 * longest:
+        size *= 2
+    counts = [float(cut.count[r]) for r in used]
+    freedom = 2 * sum(counts) ** 2 / sum(count**2 for count in counts)
+    errors, excess, periods = [], [], []
+    for row in sums:
+        best = (0.0, 1)
+        parts = [row[cut.first[r] : cut.first[r] + cut.count[r]] for r in used]
+        parts = [part - part.mean() for part in parts]
+        for k in range(-(-3 * size // (2 * longest)), size // 2 + 1):
+            power = sum(
+                abs(part @ np.exp(-2j * np.pi * k * np.arange(len(part)) / size)) ** 2
+                for part in parts
+            )
+            best = max(best, (float(power / sum(part @ part for part in parts)), k))
+        found = beyond_chance(np.array([best[0] * freedom]), np.array([freedom]))
+        errors.append(found.errors[0])
+        excess.append(found.excess[0])
+        periods.append(cut.width * size / best[1])
+    return Line(np.array(errors), np.array(excess), np.array(periods), longest // 2)
+
+
+@pytest.mark.parametrize(
+    ("counts", "used"),
+    [((100,), [0]), ((32, 40), [0, 1]), ((31, 40), [1]), ((400, 50, 49), [0, 1])],
+)
+def test_a_line_is_that_of_all_trajectories_that_are_long_enough(
+    counts: tuple[int, ...], used: list[int]
+) -> None:
+    cut, rng = stretches(*counts), np.random.default_rng(3)
+    wave = np.cos(2 * np.pi * np.arange(cut.total) / 9.3)
+    sums = rng.normal(size=(2, cut.total)) + np.array([[0.0], [1.0]]) * wave
+    found, expected = cut.line(sums), line_by_hand(cut, sums, used)
+    for one, other in zip(found[:3], expected[:3], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+    assert found.frequencies == expected.frequencies
+    assert found.period[1] == pytest.approx(9.3 * cut.width, rel=0.05)
+
+
+def test_of_short_trajectories_there_is_no_line() -> None:
+    found = stretches(31, 31).line(np.random.default_rng(0).normal(size=(2, 62)))
+    for one in found[:3]:
+        np.testing.assert_array_equal(one, [0.0, 0.0])
+
+
+def test_steps_are_cut_into_stretches_of_equal_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rhythm, "MOST_STRETCHES", 10)
+    data = Trajectories([np.arange(26.0)[:, None], np.arange(8.0)[:, None]], 0.5)
+    found = Stretches.of(data)  # 32 steps in at most ten: four each
+    assert (found.width, found.total, found.mean_dt) == (4, 9, 0.5)
+    np.testing.assert_array_equal(found.count, [7, 2])
+    np.testing.assert_array_equal(found.first, [0, 7])
+    np.testing.assert_array_equal(found.starts, [0, 25])
+
+
+def test_paces_are_half_octaves_about_the_mean_step() -> None:
+    dt = 0.1 * 2.0 ** np.array([0.0, 0.5, -0.5, 0.2, 0.3, 9.0, -9.0])
+    z = np.array([[1.0, 2.0, 0.0, 3.0, 4.0, 5.0, 6.0]])
+    blank = np.zeros((7, 1))
+    total = np.zeros((2, 17, 1))
+    stretches(7).add_paces(total, Chunk(blank, blank, dt, np.zeros(7, dtype=np.int64)), z)
+    expected = np.zeros((2, 17))
+    # Steps of 0.2 octaves more are the mean ones, of 0.3 a half more; the ends have all beyond.
+    expected[:, 8], expected[:, 9] = [2, 1 + 9], [2, 4 + 16]
+    expected[:, 16], expected[:, 0] = [1, 25], [1, 36]
+    np.testing.assert_array_equal(total[:, :, 0], expected)

@@ -7,9 +7,11 @@ import pytest
 from walks import walk
 
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.estimate.cost import expected_seconds, work_ahead
+from wgsindy.estimate import cost
+from wgsindy.estimate.cost import PASSING, SEARCHING, expected_seconds, work_ahead
 from wgsindy.estimate.likelihood import evidence
 from wgsindy.estimate.likelihood.term_selection import MOST_POINTS, _grid
+from wgsindy.estimate.orders import Order
 
 
 def test_only_long_work_is_announced() -> None:
@@ -46,3 +48,41 @@ def test_few_terms_of_many_are_solved_for_as_all_are(monkeypatch: pytest.MonkeyP
     whole = problem.solve_all(supports), problem.covariances(supports)
     for one, other in zip(few, whole, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("terms", "order", "expected"),
+    [
+        # N (d^3 + F K) of the passes and F K^3 of the search, with F = d + d (d + 1) / 2.
+        ("poly1", 1, PASSING * 199 * (8 + 5 * 3) + SEARCHING * 5 * 3**3),
+        ("poly2", 1, PASSING * 199 * (8 + 5 * 6) + SEARCHING * 5 * 6**3),
+        ("auto", 1, cost.ROUNDS * (PASSING * 199 * (8 + 5 * 6) + SEARCHING * 5 * 6**3)),
+        ("poly1", 2, cost.FILTERING * PASSING * 199 * (64 + 14 * 5) + SEARCHING * 14 * 5**3),
+    ],
+)
+def test_what_a_fit_costs_by_hand(terms: str, order: Order, expected: float) -> None:
+    data = Trajectories([walk(d=2, n=200)], 0.1)
+    assert expected_seconds(data, terms, order) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(2.9, ""), (3.0, "3 s"), (99.0, "99 s"), (101.0, "2 min")]
+)
+def test_seconds_are_said_as_people_say_them(
+    seconds: float, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost, "expected_seconds", lambda *_: seconds)
+    said = work_ahead("a.csv", Trajectories([walk(d=1)], 0.1), "poly1")
+    assert bool(said) == bool(words)
+    assert f"about {words}. " in said or not words
+
+
+def test_of_many_states_some_are_named_and_the_others_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cost, "expected_seconds", lambda *_: 10.0)
+    for d, more in ((12, "x12). "), (13, "x12 and 1 more). ")):
+        said = work_ahead("a.csv", Trajectories([walk(d=d)], 0.1), "poly1")
+        assert f", x11, {more}{d + 1} terms for each" in said
+    grown = work_ahead("a.csv", Trajectories([walk(d=1)], 0.1), "auto")
+    assert "3 terms to begin with for each" in grown

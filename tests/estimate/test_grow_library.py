@@ -10,7 +10,8 @@ import pytest
 from processes import DT, linear
 
 from wgsindy import Trajectories, WGSINDy, zoo
-from wgsindy.errors import NotEnoughDataError, WgsindyWarning
+from wgsindy.errors import DataError, NotEnoughDataError, WgsindyWarning
+from wgsindy.estimate import fit as fits
 from wgsindy.estimate.fit import MOST_ROUNDS, grow_library
 from wgsindy.estimate.rival_libraries import LEAST_SHARE, PREFERRED, Comparison, RivalLibrary
 from wgsindy.passes.engine import Threads
@@ -194,3 +195,23 @@ def test_a_linear_process_keeps_the_smallest_library() -> None:
     # each data set, 3.7 in 20.
     grown = [grow_library(linear(200 + seed)).name != "poly2" for seed in range(20)]
     assert sum(grown) <= 20 * 5 * 2 * np.exp(-PREFERRED)
+
+
+@pytest.mark.parametrize(("fitted", "name"), [(0, "poly2"), (1, "poly2"), (2, "poly2 + odd")])
+def test_of_libraries_that_cannot_be_fitted_the_last_that_could_is_kept(
+    fitted: int, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds, fit = [], fits.fit_likelihood
+
+    def fails_later(*given: Any, **more: Any) -> Any:
+        rounds.append(1)
+        if len(rounds) > fitted:
+            raise DataError("it runs away.")
+        return fit(*given, **more)
+
+    monkeypatch.setattr(RANKED, always("odd", "sin(N*x)"))
+    monkeypatch.setattr(fits, "fit_likelihood", fails_later)
+    found = grow_library(linear(0, 1, steps=2000))
+    assert found.name == name
+    assert (found.fit is not None) == (fitted > 0)
+    assert len(rounds) == fitted + 1

@@ -10,7 +10,8 @@ from scipy.stats import multivariate_normal
 
 from wgsindy import Trajectories, stream, zoo
 from wgsindy.errors import DataError
-from wgsindy.estimate.held_out import log_likelihood
+from wgsindy.estimate.held_out import log_densities, log_likelihood
+from wgsindy.estimate.predictions import Predictions
 from wgsindy.passes.engine import Threads
 
 
@@ -57,3 +58,23 @@ def test_other_coordinates_are_refused() -> None:
     data = Trajectories([np.random.default_rng(0).normal(size=(99, 2))], 0.1, names=("u", "v"))
     with pytest.raises(DataError, match=r"one of \['x', 'y'\], the data have \['u', 'v'\]"):
         log_likelihood(zoo.get("duffing").generator, data)
+
+
+def test_a_density_is_that_of_what_was_measured() -> None:
+    error = np.array([[0.3, -0.2], [0.5, 7.0], [9.0, 9.0]])
+    whole, part = np.array([[0.5, 0.2], [0.2, 0.3]]), np.diag([0.4, 1.0])
+    blank = np.zeros_like(error)
+    seen = np.array([[True, True], [True, False], [False, False]])
+    covariance = np.stack([whole, part, np.eye(2)])
+    found = Predictions(error, covariance, blank, blank, blank, blank, seen)
+    expected = [
+        multivariate_normal([0.0, 0.0], whole).logpdf(error[0]),
+        multivariate_normal(0.0, 0.4).logpdf(0.5),
+        0.0,
+    ]
+    np.testing.assert_allclose(log_densities(found, np.ones(3), np.ones(2)), expected, rtol=1e-12)
+    # Units are for the floor of a variance alone: the density is one of the states.
+    all_seen = found._replace(seen=None)
+    for units in (np.ones(2), np.array([3.0, 0.2])):
+        first = log_densities(all_seen, np.full(3, 0.7), units)[0]
+        assert first == pytest.approx(expected[0], rel=1e-12)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics import diagnose
 from wgsindy.diagnostics.findings import Limitation
 from wgsindy.estimate.fit import fit_dataset
-from wgsindy.estimate.orders import PREFERRED, OrderEvidence
+from wgsindy.estimate.orders import PREFERRED, OrderEvidence, order_evidence
+from wgsindy.estimate.predictions import Predictor
 
 
 def langevin(friction: float, dt: float, seed: int = 0) -> Trajectories:
@@ -88,3 +92,41 @@ def test_the_exposure_of_a_camera_is_named() -> None:
     # Negative control: a short exposure is none.
     sharp = diagnose(fit_dataset(Trajectories(list(x[:, ::20]), 0.2), "poly1")).findings
     assert "motion blur" not in " ".join(one.sentence for one in sharp)
+
+
+def test_the_evidence_is_the_likelihood_of_positions_less_the_terms_that_were_paid_for() -> None:
+    data = langevin(1.0, 0.1)
+    first, second = (fit_dataset(data, "poly1", order=order) for order in (1, 2))
+    plain, filtered = (Predictor.of(one.generator, one.summary) for one in (first, second))
+    gained, steps = 0.0, 0
+    # As many samples as the filter takes at once, so that it warms up where it does.
+    for whole, alone in zip(second.data.chunks(), data.chunks(), strict=True):
+        moved, stepped = filtered(whole), plain(alone)
+        assert moved.seen is not None
+        for n in np.flatnonzero(moved.seen[:, 0]):
+            spread = moved.covariance[n, 0, 0], stepped.covariance[n, 0, 0]
+            errors = moved.error[n, 0], stepped.error[n, 0]
+            better, worse = map(multivariate_normal.logpdf, errors, (0.0, 0.0), spread)
+            gained, steps = gained + better - worse, steps + 1
+    assert first.likelihood is not None
+    assert second.likelihood is not None
+    # x' = v is known: force -x - v, its noise; of first order, the drift and its noise.
+    terms = len(second.generator.coefficients) - 1, len(first.generator.coefficients)
+    costs = second.likelihood.term_cost, first.likelihood.term_cost
+    found = order_evidence(first, second)
+    assert found.steps == steps
+    paid = terms[0] * costs[0] - terms[1] * costs[1]
+    assert found.log_evidence == pytest.approx(gained - paid, rel=1e-9)
+
+
+def test_what_cannot_be_fitted_or_runs_away_is_of_first_order() -> None:
+    data = langevin(1.0, 0.1)
+    first, second = (fit_dataset(data, "poly1", order=order) for order in (1, 2))
+    assert order_evidence(first, None) == (-np.inf, 0)
+    mad = replace(second.generator, drift_coefficients=second.generator.drift_coefficients * 1e200)
+    assert order_evidence(first, replace(second, generator=mad)) == (-np.inf, 0)
+
+
+@pytest.mark.parametrize(("log_evidence", "preferred"), [(10.0, None), (10.1, 2), (-10.1, 1)])
+def test_evidence_must_be_clear(log_evidence: float, preferred: int | None) -> None:
+    assert OrderEvidence(log_evidence, 7).preferred == preferred

@@ -417,3 +417,19 @@ def test_a_form_that_is_right_costs_some_width_and_never_gains_any() -> None:
 def test_without_room_for_further_terms_bands_stay_as_they_are() -> None:
     few = Trajectories([linear(1)[0][:301]], DT)
     np.testing.assert_array_equal(fitted(few, "poly1").form_doubt().factors, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("terms", "further"),
+    [(["1"], ["x", "x**2"]), ("poly1", ["x**2", "x**3"]), (["x**3"], None)],
+)
+def test_further_terms_are_those_of_two_more_degrees(terms: Any, further: list[str] | None) -> None:
+    found = fitted(linear(0, 1), terms)._further
+    assert found == (further or ["1", "x", "x**2", "x**4", "x**5"])
+
+
+@pytest.mark.parametrize(("steps", "count"), [(400, 2), (399, 1), (300, 1), (299, 0)])
+def test_further_terms_are_as_many_as_can_be_afforded(steps: int, count: int) -> None:
+    # A hundred steps for each term, of which the library has two.
+    found = fitted(linear(0, 1, trajectories=1, steps=steps), "poly1")
+    assert found._further == ["x**2", "x**3"][:count]

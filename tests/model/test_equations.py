@@ -138,3 +138,38 @@ def test_a_factor_of_nothing_is_a_tensor_of_one_term_that_is_zero() -> None:
     found = tensor_fields(basis, TensorField("factor", np.zeros((1, 2)), 0.0, np.ones(1)))
     assert found.terms == ("1",)
     assert found.coefficients.tolist() == [[0.0]]
+
+
+def test_a_summary_leaves_out_what_is_below_two_percent() -> None:
+    x, y = sympy.symbols("x y", real=True)
+    truth = Generator.from_sympy(XY, [-1.23456 * x + 0.03 * y, x + 0.015 * y], [[1, 0], [0, 2]])
+    fitted = replace(truth, region=Frame(np.zeros(2), np.ones(2)))
+    assert str(fitted).split("\n  ") == [
+        "Generator of (x, y)",
+        "b1 = -1.23*x + 0.03*y",
+        "b2 = x",
+        "a11 = 1",
+        "a12 = 0",
+        "a22 = 2",
+    ]
+
+
+@pytest.mark.parametrize(("d", "more"), [(5, None), (6, 3), (7, 11)])
+def test_a_summary_has_as_many_lines_as_a_terminal_shows(d: int, more: int | None) -> None:
+    # d components and d (d + 1) / 2 entries, of which 24 are shown.
+    names = tuple("uvwxyzt"[:d])
+    blank = Generator.from_sympy(names, [0] * d, np.eye(d).astype(int).tolist())
+    shown = str(blank).split("\n  ")[1:]
+    assert shown[-1] == (f"... and {more} more; see equations()" if more else f"a{d}{d} = 1")
+    assert len(shown) == (25 if more else d + d * (d + 1) // 2)
+
+
+def test_a_line_of_a_summary_ends_between_two_terms() -> None:
+    terms = [f"x**{power}" for power in range(1, 30)]
+    long = Generator.from_sympy(("x",), [sum(sympy.sympify(term) for term in terms)], [[1]])
+    (whole, _), (_, line, _) = long.equations(), str(long).split("\n  ")
+    assert len(whole) > 110
+    assert line.endswith(" ...")
+    assert whole.startswith(line[:-4])
+    assert whole[len(line) - 4] == " "
+    assert len(line) - 4 <= 110 < len(line) + len(" + x**10")

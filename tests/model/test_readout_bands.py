@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,8 +11,14 @@ import pytest
 import sympy
 
 from wgsindy import Generator, WGSINDy, zoo
-from wgsindy.data.arrays import frozen
-from wgsindy.model.readout_bands import ReadOut, readouts
+from wgsindy.data.arrays import FloatArray, frozen
+from wgsindy.model.readout_bands import (
+    ReadOut,
+    _curl_error,
+    _leverage_error,
+    _moved,
+    readouts,
+)
 from wgsindy.model.tensor import TensorField
 
 X, Y, Z = sympy.symbols("x y z")
@@ -107,3 +114,74 @@ def test_the_paper_s_recipe_has_values_without_bands() -> None:
     found = readouts(WGSINDy(system.library, "paper").fit(data).generator_, data.states)
     assert all(math.isnan(item.low) for item in found)
     assert found[-1].text == "100 %"
+
+
+def small_fit() -> Generator:
+    system = zoo.get("spiral_sink_corr")
+    data = system.simulate(0, trajectories=4, steps=400)
+    return WGSINDy(system.library, "sharp-euler").fit(data).generator_
+
+
+def test_the_error_of_a_curl_has_what_both_components_share() -> None:
+    generator, states = small_fit(), np.array([[0.3, -0.7], [1.0, 0.2]])
+    sure, slopes = generator.uncertainty, generator.basis.gradients(states)
+    assert sure is not None
+    assert sure.drift_covariance[1, :, 0].any()
+    expected = []
+    for slope in slopes:
+        # (d_x b_2 - d_y b_1) / 2 as a sum over all coefficients of both.
+        along = np.concatenate([-slope[:, 1], slope[:, 0]]) / 2
+        k = len(slope)
+        joint = sure.drift_covariance.reshape(2 * k, 2 * k).copy()
+        joint[:k, :k], joint[k:, k:] = sure.drift_spread
+        expected.append(np.sqrt(along @ joint @ along))
+    np.testing.assert_allclose(_curl_error(sure, slopes, 0, 1), expected, rtol=1e-9)
+
+
+def test_no_band_of_a_leverage_reaches_beyond_one() -> None:
+    generator = small_fit()
+    sure = generator.uncertainty
+    assert sure is not None
+    unsure = replace(
+        sure, entry_covariance=1e6 * sure.entry_covariance, drift_spread=1e6 * sure.drift_spread
+    )
+    found = by_name(readouts(replace(generator, uncertainty=unsure), np.array([[0.3, -0.7]])))
+    assert (found["leverage of x and y"].low, found["leverage of x and y"].high) == (-1.0, 1.0)
+    assert found["curl of x and y"].high > 1.0
+
+
+def test_the_error_of_a_leverage_is_that_of_entries_that_vary_together() -> None:
+    generator, states = small_fit(), np.array([[0.3, -0.7], [1.0, 0.2]])
+    sure, values = generator.uncertainty, generator.basis.values(states)
+    assert sure is not None
+
+    def leverage(entries: FloatArray) -> float:
+        return float(entries[1] / np.sqrt(entries[0] * entries[2]))
+
+    expected = []
+    for theta, (a, (b, c)) in zip(
+        values, ((f[0, 0], (f[0, 1], f[1, 1])) for f in generator.diffusion(states)), strict=True
+    ):
+        errors = np.sqrt([theta @ sure.entry_covariance[e] @ theta for e in range(3)])
+        # Products of normal numbers covary as a_ik a_jl + a_il a_jk.
+        spread = np.array([
+            [2 * a * a, 2 * a * b, 2 * b * b],
+            [2 * a * b, a * c + b * b, 2 * b * c],
+            [2 * b * b, 2 * b * c, 2 * c * c],
+        ])  # fmt: skip
+        size = np.sqrt(np.diag(spread))
+        here, slope = np.array([a, b, c]), []
+        for k in range(3):
+            step = np.where(np.arange(3) == k, 1e-6, 0.0)
+            slope.append((leverage(here + step) - leverage(here - step)) / 2e-6)
+        along = np.array(slope) * errors / size
+        expected.append(np.sqrt(along @ spread @ along))
+    found = _leverage_error(generator, sure, values, (0, 1))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_entries_move_to_the_ends_that_are_worst_and_best() -> None:
+    entries, half = np.array([[1.0, 0.5, 2.0], [1.0, -0.1, 2.0]]), np.array([[0.1, 0.2, 0.3]])
+    worst, best = _moved(entries, np.repeat(half, 2, axis=0), 2)
+    np.testing.assert_allclose(worst, [[0.9, 0.7, 1.7], [0.9, -0.3, 1.7]])
+    np.testing.assert_allclose(best, [[1.1, 0.3, 2.3], [1.1, 0.0, 2.3]])

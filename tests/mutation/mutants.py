@@ -26,9 +26,10 @@ SWAPS: dict[type[ast.AST], Any] = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One error: where it is, what the line was, and the whole module with it."""
+    """One error: where it and its statement are, what the line was, the whole module with it."""
 
     line: int
+    statement: int
     before: str
     after: str
     source: str
@@ -54,7 +55,9 @@ def mutant(source: str, number: int) -> Mutant:
     _mutate(node, statement)
     after = ast.unparse(statement).splitlines()
     first = next(k for k in range(len(before)) if before[k] != after[k])
-    return Mutant(line, before[first].strip(), after[first].strip(), ast.unparse(tree))
+    return Mutant(
+        line, statement.lineno, before[first].strip(), after[first].strip(), ast.unparse(tree)
+    )
 
 
 def _sites(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.AST]]:

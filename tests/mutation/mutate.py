@@ -2,7 +2,7 @@
 
 ``python tests/mutation/mutate.py --sample 100`` copies the checkout, finds out which tests run
 which line, and then makes one error after the other in the copy and runs the tests of its line.
-A mutant is killed if one of them fails, or does not come to an end. Prints the share, by package,
+A mutant is killed if one of them fails, or no longer comes to an end. Prints the share, by package,
 and every survivor; reasons that are known are in survivors.toml.
 """
 
@@ -14,12 +14,14 @@ import os
 import random
 import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import tomllib
 from collections import Counter
+from enum import Enum
 from pathlib import Path
 
 from mutants import Mutant, count, mutant
@@ -27,9 +29,9 @@ from mutants import Mutant, count, mutant
 ROOT = Path(__file__).parents[2]
 ROOMS = ("data", "passes", "terms", "model", "estimate", "diagnostics")
 TESTED = (*ROOMS, "estimator", "readouts", "properties")
-PATIENCE = 120  # seconds of processor time that the tests of a line may take: others work, too
+PATIENCE = 60  # seconds of processor time that a group of tests may take: others work, too
 WAITING = 1200  # seconds, for what waits without working
-FIRST, MOST = 30, 300  # tests that are run at first, and at most
+FIRST, MOST = 40, 300  # tests that are run at first, and at most
 KNOWN = Path(__file__).with_name("survivors.toml")
 
 
@@ -63,41 +65,60 @@ class Lines:
     """Which tests run which line, from coverage's database."""
 
     def __init__(self, database: Path) -> None:
-        from coverage.numbits import numbits_to_nums
-
-        self.numbers = numbits_to_nums
         self.rows = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
-        self.arcs = bool(self.rows.execute("select count(*) from arc").fetchone()[0])
+        sizes = "select c.context, count(*) from arc a join context c on c.id = a.context_id group by c.context"  # noqa: E501
+        self.sizes = Counter[str]()
+        for name, size in self.rows.execute(sizes):
+            self.sizes[name.rsplit("|", 1)[0]] += size
 
     def tests(self, module: str, line: int) -> list[str]:
-        """Return the tests of a line; those of the module's own package first."""
+        """Return the tests of a line; those of its module first, of its package next.
+
+        Among these, those that pass fewer lines first: they are quick, and ask for more of each.
+        """
         at = "f.path like ? and (a.tono = ? or a.fromno = ?)"
         query = f"select distinct c.context from arc a join file f on f.id = a.file_id join context c on c.id = a.context_id where {at}"  # noqa: E501
         found = self.rows.execute(query, (f"%/src/wgsindy/{module}", line, line)).fetchall()
-        names = sorted({name.split("|")[0] for (name,) in found if name})
-        room, own = module.split("/")[0], Path(module).stem
-        return sorted(names, key=lambda name: (own not in name, f"tests/{room}/" not in name))
+        names = sorted({name.rsplit("|", 1)[0] for (name,) in found if name})
+        room, own = _room(module), Path(module).stem
+
+        def later(name: str) -> tuple[bool, bool, int]:
+            return own not in name, f"tests/{room}/" not in name, self.sizes[name]
+
+        return sorted(names, key=later)
 
 
 def _patience() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
 
 
-def killed(tree: Path, tests: list[str]) -> bool:
-    """Run tests in groups until one fails; whether one does."""
-    env = environment(tree)
-    for group in (tests[:FIRST], tests[FIRST:MOST]):
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *group]
-        if not group:
-            continue
-        try:
-            run = subprocess.run(command, cwd=tree, env=env, capture_output=True, timeout=WAITING,
-                                 preexec_fn=_patience)  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return True
-        if run.returncode != 0:
-            return True
-    return False
+def killed(tree: Path, tests: list[str], path: Path, before: str) -> bool:
+    """Whether one of the tests fails, or no longer comes to an end."""
+    outcome = _outcome(tree, tests[:FIRST])
+    if outcome is Outcome.SLOW:  # tests that are as slow without the error say nothing about it
+        path.write_text(before, encoding="utf-8")
+        return _outcome(tree, tests[:FIRST]) is not Outcome.SLOW
+    rest = tests[FIRST:MOST]
+    return outcome is Outcome.FAILED or _outcome(tree, rest) is Outcome.FAILED
+
+
+class Outcome(Enum):
+    PASSED, FAILED, SLOW = range(3)
+
+
+def _outcome(tree: Path, tests: list[str]) -> Outcome:
+    """Run tests until one fails or their time is over."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    if not tests:
+        return Outcome.PASSED
+    try:
+        run = subprocess.run(command, cwd=tree, env=environment(tree), capture_output=True,
+                             timeout=WAITING, preexec_fn=_patience)  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return Outcome.SLOW
+    if run.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return Outcome.SLOW
+    return Outcome.FAILED if run.returncode else Outcome.PASSED
 
 
 def sampled(size: int, seed: int) -> list[tuple[str, Mutant]]:
@@ -114,40 +135,56 @@ def sampled(size: int, seed: int) -> list[tuple[str, Mutant]]:
     return [(module, mutant(texts[module], k)) for module, k in drawn]
 
 
+def _room(module: str) -> str:
+    return module.split("/")[0]
+
+
+def _entry(module: str, one: Mutant) -> dict[str, object]:
+    return {"module": module, "line": one.line, "before": one.before, "after": one.after}
+
+
+def _done(out: Path | None, drawn: list[tuple[str, Mutant]]) -> list[dict[str, object]]:
+    """Results of an earlier run that was stopped, as far as it was about the same mutants."""
+    lines = out.read_text().splitlines() if out is not None and out.exists() else []
+    earlier = [json.loads(line) for line in lines]
+    same = [{**_entry(*one), "killed": was["killed"]} == was for one, was in zip(drawn, earlier)]  # noqa: B905
+    return earlier if all(same) else []
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1000)
     parser.add_argument("--contexts", type=Path, help="coverage's database, to be made if missing")
-    parser.add_argument("--out", type=Path, help="JSON lines, one a mutant")
+    parser.add_argument("--out", type=Path, help="JSON lines, one a mutant; a run goes on there")
     given = parser.parse_args()
     reasons = tomllib.loads(KNOWN.read_text(encoding="utf-8")) if KNOWN.exists() else {}
-    drawn, tally, listed = sampled(given.sample, given.seed), Counter[tuple[str, bool]](), []
+    drawn = sampled(given.sample, given.seed)
+    listed = _done(given.out, drawn)
     with tempfile.TemporaryDirectory() as folder:
         tree = copied(Path(folder).resolve())
         database = given.contexts or tree / "contexts.db"
         if not database.exists():
             contexts(tree, database)
         lines = Lines(database)
-        for module, one in drawn:
+        for module, one in drawn[len(listed) :]:
             path = tree / "src/wgsindy" / module
             before = path.read_text(encoding="utf-8")
             path.write_text(one.source, encoding="utf-8")
-            dead = killed(tree, lines.tests(module, one.line))
+            # Of a statement of many lines, coverage knows some.
+            tests = lines.tests(module, one.line) or lines.tests(module, one.statement)
+            dead = killed(tree, tests, path, before)
             path.write_text(before, encoding="utf-8")
-            tally[module.split("/")[0], dead] += 1
-            entry = {"module": module, "line": one.line, "before": one.before, "after": one.after,
-                     "killed": dead}  # fmt: skip
-            listed.append(entry)
+            listed.append({**_entry(module, one), "killed": dead})
             sys.stderr.write(
                 "." if dead else f"\n{module}:{one.line}: {one.before} -> {one.after}\n"
             )
             if given.out:
                 given.out.write_text("".join(json.dumps(entry) + "\n" for entry in listed))
     for room in ROOMS:
-        noticed, alive = tally[room, True], tally[room, False]
-        if noticed + alive:
-            print(f"{room}: {noticed} of {noticed + alive} killed")
+        dead_or_alive = [bool(one["killed"]) for one in listed if _room(str(one["module"])) == room]
+        if dead_or_alive:
+            print(f"{room}: {sum(dead_or_alive)} of {len(dead_or_alive)} killed")
     noticed = sum(bool(entry["killed"]) for entry in listed)
     print(f"all: {noticed} of {len(listed)} killed, {noticed / len(listed):.0%}")
     for entry in listed:

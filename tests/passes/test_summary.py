@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,14 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import InterpolatedSamplesWarning, RepeatedSamplesWarning
 from wgsindy.passes.engine import Threads, reduce
-from wgsindy.passes.summary import MomentPass, data_summary, screened_summary, warn_of_samples
+from wgsindy.passes.summary import (
+    OUTLIER_RATIO,
+    MomentPass,
+    data_summary,
+    outlier_sentence,
+    screened_summary,
+    warn_of_samples,
+)
 
 
 @pytest.mark.parametrize(("size", "threads"), [(1, 1), (7, 2), (10**6, 1)])
@@ -85,3 +94,37 @@ def test_repeats_of_rounded_numbers_are_data() -> None:
     assert summary.repeated > 0.05 * data.n_increments
     assert summary.quantum.tolist() == [0.1, 0.1]
     warn_of_samples(summary, data.names)  # a warning would be an error here
+
+
+@pytest.mark.parametrize("standardise", [True, False])
+def test_a_summary_has_sizes_in_units_of_its_frame(standardise: bool) -> None:
+    rng = np.random.default_rng(1)
+    paths = [rng.normal([5.0 + r, 1.0], [2.0, 0.1], size=(n, 2)) for r, n in ((2, 40), (0, 60))]
+    times = [np.cumsum(rng.uniform(0.1, 1.0, len(path))) for path in paths]
+    found = data_summary(Trajectories(paths, times=times), standardise=standardise)
+    states = np.concatenate([path[:-1] for path in paths])
+    steps = np.concatenate([np.diff(path, axis=0) for path in paths])
+    dt = np.concatenate([np.diff(t) for t in times])
+    spread, rate = states.std(axis=0, ddof=1), (steps**2).sum(axis=0) / dt.sum()
+    scale = spread if standardise else np.ones(2)
+    np.testing.assert_allclose(found.region.centre, states.mean(axis=0))
+    np.testing.assert_allclose(found.region.scale, spread)
+    np.testing.assert_allclose(found.frame.scale, scale)
+    covariance = np.cov(states.T) / np.outer(scale, scale)
+    np.testing.assert_allclose(found.covariance, covariance, atol=1e-12)
+    np.testing.assert_allclose(found.variation, rate / scale**2)
+    largest = (steps**2 / dt[:, None]).max(axis=0)
+    np.testing.assert_allclose(found.worst, np.sqrt(largest / rate))
+    np.testing.assert_array_equal(found.rank, [1, 0])  # the second lies lower
+    assert found.longest_step == dt.max()
+    np.testing.assert_array_equal(found.probe, states[::4])
+    assert (found.count, found.inputs, found.every) == (98, 0, 1)
+
+
+def test_an_increment_stands_out_by_its_ratio_to_the_typical_one() -> None:
+    rng = np.random.default_rng(2)
+    plain = data_summary(Trajectories([rng.normal(size=(99, 2))], 0.1), standardise=True)
+    at, beyond = (replace(plain, worst=np.array([1.0, OUTLIER_RATIO * k])) for k in (1.0, 1.01))
+    assert outlier_sentence(at, ("x", "y")) == ""
+    said = f"the largest increment of y is {1.01 * OUTLIER_RATIO:.3g} times the typical one"
+    assert outlier_sentence(beyond, ("x", "y")).startswith(said)

@@ -163,3 +163,8 @@ def test_constants_have_no_derivatives() -> None:
     assert jet.value.tolist() == [3.5] * 4
     assert not jet.gradient.any()
     assert not jet.hessian.any()
+
+
+@pytest.mark.parametrize("text", ["x**0.25", "x**3", "x**(-2)", "x**(-0.5)"])
+def test_only_an_exponent_below_zero_stands_in_brackets(text: str) -> None:
+    assert Expression.parse(text, ("x",)).text == text

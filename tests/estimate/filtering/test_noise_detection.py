@@ -15,11 +15,14 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimate.filtering import noise_detection
 from wgsindy.estimate.filtering.noise_detection import (
     PRIOR_WIDTH,
+    Noise,
     ResidualLagPass,
     _possible,
     _seen,
+    detect_noise,
 )
 from wgsindy.estimate.fit import fit_dataset
+from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.passes.engine import SERIAL, Threads, reduce
 
@@ -185,3 +188,57 @@ def test_error_bars_along_noisy_samples_are_those_of_the_exact_likelihood() -> N
     assert fit.likelihood is not None
     found = [errors["b1"], errors["a11"], fit.likelihood.noise_error[0]]
     np.testing.assert_allclose(found, exact_errors(variance, trajectories * steps), rtol=0.1)
+
+
+def detected(quantum: float, variance: float = 0.0, **more: bool) -> Noise:
+    paths = relaxing(1, variance)
+    run = Runner(dataset(paths), SERIAL, 4096)
+    return detect_noise(fitted_model(paths), run, np.array([quantum]), **more)
+
+
+def test_rounding_is_kept_where_it_is_worth_a_share_of_the_error_of_the_tensor() -> None:
+    # Twice its variance over dt against 0.3 sqrt(2 / n), in units of 0.5.
+    least = 0.3 * np.sqrt(2 / 4000) * DT / 2
+    for share, kept in ((0.99, 0.0), (1.01, 1.01 * least)):
+        found = detected(0.5 * np.sqrt(12 * share * least))
+        np.testing.assert_allclose(found.rounding, kept)
+
+
+def test_noise_that_stands_out_is_beside_that_of_rounding() -> None:
+    plain, written = detected(0.0, SQUARE), detected(0.1, SQUARE)
+    rounding = (0.1 / 0.5) ** 2 / 12
+    np.testing.assert_allclose(written.covariance, plain.covariance - rounding)
+    np.testing.assert_allclose(written.variances, plain.variances)
+
+
+def test_with_too_many_coefficients_all_noise_is_a_matter_of_doubt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = detected(0.0, SQUARE)
+    assert seen.doubt is None
+    monkeypatch.setattr(noise_detection, "MOST_FILTERED", 3)  # of drift and tensor, two each
+    for quantum in (0.0, 0.1):
+        found = detected(quantum, SQUARE)
+        assert not found.covariance.any()
+        assert not found.rounding.any()
+        assert found.doubt is not None
+        # Rounding is part of it.
+        np.testing.assert_allclose(found.doubt.deviation, seen.covariance[0], rtol=0.1)
+    assert detected(0.0, SQUARE, forced=True).doubt is None
+    monkeypatch.setattr(noise_detection, "MOST_FILTERED", 4)
+    assert detected(0.0, SQUARE).doubt is None
+
+
+def test_noise_that_is_forced_has_at_least_a_share_of_the_increments() -> None:
+    found = detected(0.0, 0.0, forced=True)
+    assert found.doubt is None
+    assert found.covariance[0, 0] >= noise_detection.LEAST_NOISE * DT
+    assert not detected(0.0, 0.0).covariance.any()
+
+
+def test_one_pair_of_neighbours_shows_no_noise() -> None:
+    for steps, shown in ((2, False), (3, True)):
+        paths = relaxing(1, SQUARE, trajectories=1, steps=steps)
+        model = linear_model(np.array([[-1.0]]), np.zeros(1), np.array([[1.0]]), terms="poly1")
+        found = detect_noise(model, Runner(dataset(paths), SERIAL, 64), np.zeros(1), forced=True)
+        assert bool(found.covariance.any()) == shown

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
 import numpy as np
 import pytest
+from working_models import linear_model
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, RecipeError
+from wgsindy.estimate.filtering import positions as positions_room
+from wgsindy.estimate.filtering.positions import follow_positions, with_first_noise
 from wgsindy.estimate.fit import fit_dataset
+from wgsindy.estimate.likelihood.reweighting import Runner
+from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.estimate.result import Fit
+from wgsindy.passes.engine import SERIAL, Threads
 
 DT, TENSOR = 0.1, 0.4
 
@@ -97,3 +107,69 @@ def test_what_cannot_be_is_refused() -> None:
     many = Trajectories(np.random.default_rng(0).normal(size=(200, 4)).cumsum(axis=0), DT)
     with pytest.raises(DataError, match="of which there may be 3; these data have 4"):
         fit_dataset(many, "poly1", order=2)
+
+
+def motion() -> WorkingModel:
+    matrix, field = np.array([[0.0, 1.0], [-2.0, -0.5]]), np.diag([0.0, TENSOR])
+    model = linear_model(matrix, np.zeros(2), field, terms="poly1", longest_step=DT)
+    return replace(model, positions=np.array([True, False]))
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_short_stretches_in_coarse_steps_go_first(
+    found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def scout(model: WorkingModel, _: Any, run: Runner, **how: Any) -> Any:
+        asked.append((model, run, how))
+        return SimpleNamespace(fitted=replace(model, units=model.units * 2), found=["a term"])
+
+    def follow(model: WorkingModel, _: Any, run: Runner, earlier: Any = (), **__: Any) -> Any:
+        asked.append((model, run, earlier))
+        return None if earlier and not found else "followed"
+
+    monkeypatch.setattr(positions_room, "follow_noise", scout)
+    monkeypatch.setattr(positions_room, "follow_all", follow)
+    model, data = motion(), positions(0, trajectories=8, steps=2000).with_velocities()
+    run, none = Runner(data, Threads(2), 64), cast(Any, None)
+    assert follow_positions(model, none, run, forced=False) == "followed"  # type: ignore[comparison-overlap]
+    (coarse, few, how), (begin, whole, earlier), *again = asked
+    assert coarse.place.count == 1
+    assert (few.data.n_increments, few.engine) == (100 * 128, SERIAL)
+    assert how == {"block": 16, "roughly": 0.3}
+    assert begin.place is model.place
+    np.testing.assert_array_equal(begin.units, 2 * model.units)
+    assert (whole, earlier) == (run, ["a term"])
+    # A start that leads nowhere is left for another.
+    assert len(again) == (not found)
+    assert all(one[0] is model and not one[2] for one in again)
+
+
+def test_a_filter_that_has_nothing_to_say_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(positions_room, "follow_noise", lambda *_, **__: None)
+    tries: list[int] = []
+    monkeypatch.setattr(positions_room, "follow_all", lambda *_, **__: tries.append(1))
+    run = Runner(positions(0, steps=50).with_velocities(), SERIAL, 64)
+    with pytest.raises(DataError, match="no second-order equation fits these positions"):
+        follow_positions(motion(), cast(Any, None), run, forced=False)
+    assert len(tries) == 1  # nothing was scouted, so there is no other start
+
+
+@pytest.mark.parametrize("noisy", [True, False])
+def test_positions_begin_with_noise_and_tensor_by_third_differences(noisy: bool) -> None:
+    """One and two steps apart: noise s makes 20 s of both, velocities 8 times as much of two."""
+    model, data = motion(), positions(0, noise=0.1, steps=200).with_velocities()
+    quantum = np.array([0.01, 0.3])
+    found = with_first_noise(model, data, quantum, noisy=noisy)
+    one, two = (data.third_differences(lag)[0] for lag in (1, 2))
+    rounding = (0.01 / model.units[0]) ** 2 / 12
+    noise = np.clip((8 * one - two) / 7, 0.1 * one, one) / 20 / model.units[0] ** 2
+    np.testing.assert_allclose(found.rounding, [rounding, 0.0])
+    np.testing.assert_allclose(found.observation_noise, [noise if noisy else rounding, 0.0, 0.0])
+    np.testing.assert_array_equal(found.noisy, [noisy, False, False])
+    # The same everywhere, in units of the noise, of the velocity alone.
+    shaken = (two - one) / (7 * data.mean_dt**3) / model.units[1] ** 2
+    share = np.clip(shaken, positions_room.LEAST_TENSOR, 1.0)
+    values = model.basis.values(model.place.probe) @ found.entries.T
+    np.testing.assert_allclose(values, np.tile([0.0, 0.0, share], (len(values), 1)), atol=1e-12)

@@ -456,3 +456,13 @@ def test_coefficients_may_move_along_other_directions_as_well() -> None:
     np.testing.assert_allclose(
         problem.covariance(support, inside), problem.covariance(support), atol=1e-12
     )
+
+
+def test_climbing_keeps_the_best_of_all_that_it_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, costs = random_problem(20, seed=1, strong=(2, 7), samples=600), np.full(20, 3.0)
+    supports, gains = evidence._climb(problem, costs)
+    scores = gains - supports @ costs
+    assert (np.diff(scores) <= 0).all()
+    monkeypatch.setattr(evidence, "CANDIDATES", 5)
+    few, _ = evidence._climb(problem, costs)
+    np.testing.assert_array_equal(few, supports[:5])

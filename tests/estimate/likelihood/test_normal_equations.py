@@ -16,13 +16,15 @@ from wgsindy.estimate.likelihood import normal_equations as likelihood
 from wgsindy.estimate.likelihood import working_model as workingmodel
 from wgsindy.estimate.likelihood.normal_equations import (
     LaggedPass,
+    Leak,
     LeakPass,
     LeanPass,
+    NormalEquations,
     NormalPass,
     ScorePass,
     Sums,
 )
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.working_model import WorkingModel, evaluate
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
 from wgsindy.passes.engine import Threads, reduce
@@ -568,3 +570,44 @@ def test_the_tensor_leans_on_the_drift_as_its_refit_does() -> None:
                 found = -np.linalg.lstsq(lean.gram[e], lean.cross[e][:, p, k])[0]
                 # In first order of |J| dt, which is 0.02.
                 np.testing.assert_allclose(found, expected[e], atol=0.05 * dt)
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_components_are_coupled_if_they_share_noise(d: int) -> None:
+    alone = np.array([float(p == q) for p, q in tensor.pairs(d)])[:, None, None] * np.eye(2)
+    blank = np.zeros((d, 2)), alone, np.zeros((len(alone), 2)), np.eye(2)
+    assert not NormalEquations(alone, *blank).coupled
+    if d > 1:
+        shared = alone.copy()
+        shared[tensor.entry_number(2, 1), 0, 1] = 1e-3
+        assert NormalEquations(shared, *blank).coupled
+
+
+@pytest.mark.parametrize(
+    ("later", "smooth", "repeats"),
+    [
+        ((3.0, 2.0), 0.75 + 0.25 / 3, 1.75 / 0.25),
+        ((-2.0, 0.0), -0.5 - 0.5 / 3, 1.0),  # they do not last
+        ((4.0, 4.0), 1.0, 1.999 / 0.001),
+    ],
+)
+def test_residuals_last_by_their_correlations(
+    later: tuple[float, float], smooth: float, repeats: float
+) -> None:
+    products = np.array([[4.0], [later[0]], [later[1]]])
+    found = Leak(9, np.zeros(1), np.zeros(1), products, np.zeros(1))
+    np.testing.assert_allclose(found.smooth_share, smooth)
+    np.testing.assert_allclose(found.repeats, repeats)
+    nothing = replace(found, products=0 * products)
+    np.testing.assert_array_equal(nothing.smooth_share, 0.0)
+    np.testing.assert_array_equal(nothing.repeats, 1.0)
+
+
+@KINDS
+def test_a_step_has_the_sensor_noise_of_both_its_ends(is_chain: bool) -> None:
+    model, (chunk,) = random_model(2, is_chain=is_chain), uneven_data(2).chunks()
+    sensor = np.array([0.3, -0.1, 0.2])
+    plain, noisy = (evaluate(replace(model, observation_noise=k * sensor), chunk) for k in (0, 1))
+    expected = plain.noise + 2 * sensor[:, None] / chunk.dt
+    np.testing.assert_allclose(noisy.noise, expected, rtol=1e-13)
+    np.testing.assert_array_equal(noisy.residual, plain.residual)

@@ -412,6 +412,19 @@ def test_roots_stay_finite_at_the_edge_of_the_data(dt: float) -> None:
         np.testing.assert_allclose(paths[0].mean, euler.mean, rtol=0.02, atol=1e-6)
 
 
+@pytest.mark.parametrize("dt", [0.01, 0.2])
+def test_units_of_the_noise_do_not_matter_where_a_root_ends(dt: float) -> None:
+    x = np.array([[0.0, 0.0], [0.0, 1.0], [1e-3, 0.0], [2.0, 1.0]])
+    one = asked(roots(), x, dt)
+    other = one.in_units(one.units * [3.0, 0.2])
+    first, second = (
+        physical_moments(model.dynamics.step(x, np.full(len(x), dt)), model.units)
+        for model in (one, other)
+    )
+    for name, found, expected in zip(Moments._fields, second, first, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
 def test_polynomials_are_not_cut_off_at_the_edge_of_the_data() -> None:
     inside = model_of(WELLS, WELLS_TENSOR, terms="poly3", low=-0.5, high=0.5)
     outside = model_of(WELLS, WELLS_TENSOR, terms="poly3", low=-FAR, high=FAR)
@@ -489,3 +502,73 @@ def test_congruence_of_some_entries_is_part_of_that_of_all() -> None:
         moved = matrices[:, :, n] @ symmetric @ matrices[:, :, n].T
         np.testing.assert_allclose(found[:, n], [moved[p, q] for p, q in tensor.pairs(3)])
     np.testing.assert_array_equal(congruence(matrices, [4, 1]), whole[:, [4, 1]])
+
+
+# How finely a step is cut
+
+
+def scheme(
+    rate: float, count: float = 1e-9, *, tensor_of: float = 0.5, step: float = 0.1, **more: bool
+) -> tuple[transition.Stages, int]:
+    """Of dx = -rate x dt + noise at steps of ``step``, as ``count`` samples ask for it."""
+    model = linear_model(
+        np.array([[-rate]]), np.zeros(1), np.array([[tensor_of]]), longest_step=step
+    )
+    place = replace(model.place, count=count)  # type: ignore[arg-type]
+    return replace(model, place=place, **more).dynamics._scheme  # type: ignore[arg-type]
+
+
+def test_a_chain_and_a_process_that_stands_still_take_euler_steps() -> None:
+    assert scheme(50.0, is_chain=True) == (transition.EULER, 1)
+    assert scheme(0.0, tensor_of=0.0) == (transition.EULER, 1)
+    assert scheme(0.0) == (transition.MIDPOINT, 1)
+    assert scheme(0.1, tensor_of=0.0)[0] == transition.RUNGE_KUTTA
+
+
+@pytest.mark.parametrize(("fastest", "expected"), [(0.149, 1), (0.151, 1), (0.81, 2), (2.41, 4)])
+def test_a_step_is_cut_by_how_much_the_drift_changes_in_it(fastest: float, expected: int) -> None:
+    stages, substeps = scheme(fastest / 0.1)
+    assert substeps == expected
+    assert stages == (transition.MIDPOINT if fastest < 0.15 else transition.RUNGE_KUTTA)
+
+
+def test_no_step_is_cut_into_more_than_eight() -> None:
+    assert scheme(1e3) == (transition.RUNGE_KUTTA, 8)
+
+
+def worth(rate: float, count: float, step: float = 0.1) -> float:
+    """Standard errors that the whole drift is worth, over those that a step may be off by."""
+    x = linear_model(np.eye(1), np.zeros(1), np.eye(1)).place.probe[:, 0]
+    return float(np.sqrt(count * np.mean((rate * x / 0.5) ** 2) * step) / 0.3)
+
+
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_a_drift_that_is_worth_much_takes_finer_steps(share: float) -> None:
+    # An error of (J h)^2 / 24 of two points a step, of (J h)^4 / 120 of four.
+    rate, step = 1.0, 0.1
+    count = (share * 24 / 0.1**2 / worth(rate, 1.0)) ** 2
+    assert scheme(rate, count)[0] == (transition.MIDPOINT if share < 1 else transition.RUNGE_KUTTA)
+    rate = 10.0
+    count = (share * 120 * 2**4 / (rate * step) ** 4 / worth(rate, 1.0)) ** 2
+    assert scheme(rate, count) == (transition.RUNGE_KUTTA, 2 if share < 1 else 3)
+
+
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_noise_through_another_coordinate_takes_finer_steps(share: float) -> None:
+    matrix, field = np.array([[0.0, 1.0], [-2.0, -0.5]]), np.diag([0.0, 0.4])
+    step = 0.3
+    model = linear_model(matrix, np.zeros(2), field, longest_step=step)
+    fastest = np.linalg.norm(matrix * model.units / model.units[:, None]) * step
+    # (J h)^2 / 240 of it, where data tell a tensor to sqrt(2 / n): 0.3 of that is cut into two.
+    told = fastest**2 / 240 / (share * 2**4)
+    place = replace(model.place, count=2 / (told / 0.3) ** 2)  # type: ignore[arg-type]
+    cut = replace(model, place=place).dynamics._scheme
+    assert cut == (transition.RUNGE_KUTTA, 2 if share < 1 else 3)
+
+
+def test_spreads_of_many_coordinates_are_taken_for_normal(monkeypatch: pytest.MonkeyPatch) -> None:
+    bent = model_of([{"x**2": -1.0}], [{"1": 0.5}])
+    assert bent.dynamics._is_curved
+    assert not linear(1).dynamics._is_curved
+    monkeypatch.setattr(transition, "MOST_SKEWED", 0)
+    assert not replace(bent).dynamics._is_curved

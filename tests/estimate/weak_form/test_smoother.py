@@ -23,6 +23,7 @@ from wgsindy.estimate.weak_form.smoother import (
     Smoother,
     bandwidth_matrix,
     build_smoother,
+    grid_of_centres,
     kernel_weights,
     place_centres,
 )
@@ -402,3 +403,16 @@ def test_a_constant_coordinate_is_an_error_that_names_it() -> None:
     states = np.column_stack([np.arange(10.0), np.full(10, 2.5)])
     with pytest.raises(DataError, match="'y' is constant"):
         data_summary(Trajectories([states], dt=1.0), standardise=True)
+
+
+@pytest.mark.parametrize(("d", "wanted", "side"), [(1, 7, 7), (2, 9, 3), (2, 13, 4), (3, 1, 1)])
+def test_centres_on_a_grid_span_the_range_of_the_states(d: int, wanted: int, side: int) -> None:
+    summary = data_summary(correlated_cloud(d), standardise=True)
+    found = grid_of_centres(summary, wanted)
+    assert found.shape == (side**d, d)
+    corners = summary.frame.standardise(np.array([summary.low, summary.high]))
+    np.testing.assert_array_equal(found[0], corners[0])
+    if side > 1:
+        np.testing.assert_array_equal(found[-1], corners[1])
+        lines = [np.linspace(corners[0, p], corners[1, p], side) for p in range(d)]
+        np.testing.assert_array_equal([np.unique(column) for column in found.T], lines)

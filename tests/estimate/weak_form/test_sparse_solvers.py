@@ -517,3 +517,16 @@ def test_first_pass_tensors_of_a_fold_do_not_know_its_data() -> None:
     relative = np.abs(after / before - 1).max(axis=1)
     assert relative[fold[2]] < 1e-9
     assert (np.delete(relative, fold[2]) > 1e-3).all()  # the other folds did see the change
+
+
+def test_targets_are_of_unit_length_or_as_they_are() -> None:
+    rows = noisy_system()
+    length = float(np.linalg.norm(rows.target))
+    unit, plain = (selection._normalise(rows, unit_target=one) for one in (True, False))
+    assert unit.target_norm == pytest.approx(length)
+    assert plain.target_norm == 1.0
+    assert np.linalg.norm(unit.target) == pytest.approx(1.0)
+    assert np.linalg.norm(plain.target) == pytest.approx(length)
+    nothing = replace(rows, target=np.zeros_like(rows.target))
+    for one in (True, False):
+        assert selection._normalise(nothing, unit_target=one).target_norm == 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -159,7 +160,7 @@ def taken_over(
 
 def block_length(model: WorkingModel, data: Dataset) -> int:
     """Samples a block, one number for all passes: likelihoods of other blocks do not compare."""
-    block, least = BLOCK, max(SHORTEST_BLOCK, int(REMEMBERED * memory(model, data.mean_dt)))
+    block, least = BLOCK, max(SHORTEST_BLOCK, ceil(REMEMBERED * memory(model, data.mean_dt)))
     while data.n_increments < MANY_BLOCKS * block and block >= 2 * least:
         block //= 2
     return block

@@ -1,0 +1,99 @@
+"""Lengths of blocks, worth of steps: what a filter along noisy samples is steered by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from working_models import linear_model, model_of
+
+from wgsindy.data.chunk import BLOCK
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.estimate.filtering.filter_sums import FilterSums
+from wgsindy.estimate.filtering.noisy_samples import (
+    BLOCK_NUMBERS,
+    MANY_BLOCKS,
+    MOST_BLOCKS,
+    SHORTEST_BLOCK,
+    _chunk_size,
+    _midway,
+    _worth,
+    block_length,
+)
+from wgsindy.estimate.likelihood.working_model import WorkingModel
+
+DT, TENSOR = 0.1, 0.8
+
+
+def steps(count: int) -> Trajectories:
+    return Trajectories([np.arange(count + 1.0)[:, None]], DT)
+
+
+def states(memory: float) -> WorkingModel:
+    """Noise that is averaged over so many steps: 1 + sqrt(s / (a dt))."""
+    noise = np.array([TENSOR * DT * (memory - 1) ** 2])
+    return linear_model(np.array([[-1.0]]), np.zeros(1), np.array([[TENSOR]]), noise=noise)
+
+
+def positions(memory: float) -> WorkingModel:
+    """The same of positions: 2 + (s / (a dt^3))^(1/4)."""
+    noise = np.array([TENSOR * DT**3 * (memory - 2) ** 4, 0.0, 0.0])
+    matrix, field = np.array([[0.0, 1.0], [-2.0, -0.5]]), np.diag([0.0, TENSOR])
+    model = linear_model(matrix, np.zeros(2), field, noise=noise)
+    return replace(model, positions=np.array([True, False]))
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (100, SHORTEST_BLOCK),
+        (MANY_BLOCKS * BLOCK // 2 - 1, SHORTEST_BLOCK),
+        (MANY_BLOCKS * BLOCK // 2, BLOCK // 2),
+        (MANY_BLOCKS * BLOCK - 1, BLOCK // 2),
+        (MANY_BLOCKS * BLOCK, BLOCK),
+    ],
+)
+def test_short_data_are_cut_into_shorter_blocks(count: int, expected: int) -> None:
+    assert block_length(states(1.0), steps(count)) == expected
+
+
+@pytest.mark.parametrize("kind", [states, positions])
+def test_a_block_is_sixteen_times_what_a_filter_remembers(
+    kind: Callable[[float], WorkingModel],
+) -> None:
+    # Of 128, 64 and 32, the shortest that is as long as that.
+    for memory, expected in ((2.01, 64), (3.99, 64), (4.01, 128)):
+        assert block_length(kind(memory), steps(100)) == expected
+
+
+def test_a_step_is_worth_half_the_square_of_the_change_a_coefficient() -> None:
+    used = model_of([{"x": -1.0}], [{"1": 0.5}], noise=np.array([0.1]))
+    drift, tensor = np.diag([1.0, 2.0, 3.0]), np.diag([1.0, 5.0, 7.0, 11.0])
+    sums = FilterSums(9, 0.0, drift, np.zeros((1, 3)), tensor, np.zeros((1, 4)), np.zeros((3, 4)))
+    later = replace(
+        used,
+        drift=used.drift + np.array([[0.1, 0.2, -0.3]]),
+        entries=used.entries + np.array([[0.0, 0.4, 0.5]]),
+        observation_noise=used.observation_noise + 0.6,
+    )
+    square = 0.01 + 2 * 0.04 + 3 * 0.09 + 5 * 0.16 + 7 * 0.25 + 11 * 0.36
+    assert _worth(used, later, sums) == pytest.approx(0.5 * square / 7)
+
+
+def test_midway_is_the_mean_of_all_that_is_estimated() -> None:
+    one = model_of([{"x": -1.0}], [{"1": 0.5}], noise=np.array([0.1]))
+    other = model_of([{"x": -3.0}], [{"1": 1.5}], noise=np.array([0.5]))
+    half = model_of([{"x": -2.0}], [{"1": 1.0}], noise=np.array([0.3]))
+    found = _midway(one, other)
+    for name in ("drift", "entries", "observation_noise"):
+        np.testing.assert_allclose(getattr(found, name), getattr(half, name), rtol=1e-14)
+
+
+@pytest.mark.parametrize(("d", "numbers"), [(1, 3 + 2 * (3 + 1)), (3, 9 * 10 + 9 * (6 * 10 + 6))])
+def test_chunks_hold_whole_blocks_whose_derivatives_stay_in_the_cache(d: int, numbers: int) -> None:
+    names, entries = ("x", "y", "z")[:d], d * (d + 1) // 2
+    model = model_of([{name: -1.0} for name in names], [{"1": 0.5}] * entries)
+    blocks = min(BLOCK_NUMBERS // numbers, MOST_BLOCKS)
+    assert _chunk_size(model, 64) == 64 * blocks
