@@ -126,15 +126,17 @@ def test_the_error_of_a_curl_has_what_both_components_share() -> None:
     generator, states = small_fit(), np.array([[0.3, -0.7], [1.0, 0.2]])
     sure, slopes = generator.uncertainty, generator.basis.gradients(states)
     assert sure is not None
-    assert sure.drift_covariance[1, :, 0].any()
-    expected = []
-    for slope in slopes:
-        # (d_x b_2 - d_y b_1) / 2 as a sum over all coefficients of both.
-        along = np.concatenate([-slope[:, 1], slope[:, 0]]) / 2
-        k = len(slope)
-        joint = sure.drift_covariance.reshape(2 * k, 2 * k).copy()
-        joint[:k, :k], joint[k:, k:] = sure.drift_spread
-        expected.append(np.sqrt(along @ joint @ along))
+    k = slopes.shape[1]
+    root = np.random.default_rng(0).normal(size=(2 * k, 2 * k))
+    joint = root @ root.T
+    sure = replace(
+        sure,
+        drift_covariance=joint.reshape(2, k, 2, k),
+        drift_spread=np.stack([joint[:k, :k], joint[k:, k:]]),
+    )
+    # (d_x b_2 - d_y b_1) / 2 as a sum over all coefficients of both.
+    ways = [np.concatenate([-slope[:, 1], slope[:, 0]]) / 2 for slope in slopes]
+    expected = [np.sqrt(along @ joint @ along) for along in ways]
     np.testing.assert_allclose(_curl_error(sure, slopes, 0, 1), expected, rtol=1e-9)
 
 
