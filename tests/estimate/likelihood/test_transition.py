@@ -561,7 +561,8 @@ def test_noise_through_another_coordinate_takes_finer_steps(share: float) -> Non
     fastest = np.linalg.norm(matrix * model.units / model.units[:, None]) * step
     # (J h)^2 / 240 of it, where data tell a tensor to sqrt(2 / n): 0.3 of that is cut into two.
     told = fastest**2 / 240 / (share * 2**4)
-    place = replace(model.place, count=2 / (told / 0.3) ** 2)  # type: ignore[arg-type]
+    count, near = 2 / (told / 0.3) ** 2, model.place.probe * 1e-6  # where there is no drift to see
+    place = replace(model.place, count=count, probe=near)  # type: ignore[arg-type]
     cut = replace(model, place=place).dynamics._scheme
     assert cut == (transition.RUNGE_KUTTA, 2 if share < 1 else 3)
 
