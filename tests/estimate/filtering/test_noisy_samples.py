@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 from working_models import linear_model, model_of
 
 from wgsindy.data.chunk import BLOCK
 from wgsindy.data.trajectories import Trajectories
+from wgsindy.errors import DataError
 from wgsindy.estimate.filtering.filter_sums import FilterSums
 from wgsindy.estimate.filtering.noisy_samples import (
     BLOCK_NUMBERS,
@@ -23,6 +25,7 @@ from wgsindy.estimate.filtering.noisy_samples import (
     block_length,
 )
 from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimator import WGSINDy
 
 DT, TENSOR = 0.1, 0.8
 
@@ -97,3 +100,12 @@ def test_chunks_hold_whole_blocks_whose_derivatives_stay_in_the_cache(d: int, nu
     model = model_of([{name: -1.0} for name in names], [{"1": 0.5}] * entries)
     blocks = min(BLOCK_NUMBERS // numbers, MOST_BLOCKS)
     assert _chunk_size(model, 64) == 64 * blocks
+
+
+def test_two_records_row_by_row_end_in_a_verdict_or_a_sentence() -> None:
+    """Neighbours are strangers: a step from where the filter begins is worth 1e200 nats."""
+    rng, kept = np.random.default_rng(0), np.exp(-0.05)
+    shocks = rng.standard_normal((2, 2000)) * 0.5 * np.sqrt((1 - kept**2) / 2)
+    two = 1.5 + np.asarray(lfilter([1.0], [1.0, -kept], shocks, axis=1))
+    with pytest.raises(DataError, match="the fit runs away"):
+        WGSINDy("poly2").fit(Trajectories([two.T.reshape(-1, 1)], 0.05))

@@ -117,7 +117,7 @@ def follow_noise(
             continue
         halvings, last = 0, chosen(model, sums, selection, block)
         # Each step is as much shorter than the one before as that was than its own.
-        enough = last.left <= SETTLED or last.left**2 <= NEGLIGIBLE * before
+        enough = last.left <= max(SETTLED, (NEGLIGIBLE * before) ** 0.5)
         last = last._replace(settled=enough and _same(earlier, last.found))
         if last.settled or last.left <= roughly:
             break
