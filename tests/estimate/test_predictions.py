@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,17 @@ def test_residuals_of_positions_in_a_magnetic_field_have_the_size_that_is_said()
     measured = z[found.seen[:, 0], 2:]
     np.testing.assert_allclose(np.mean(measured**2, axis=0), 1, atol=4 * np.sqrt(2 / len(measured)))
     assert np.isfinite(states_of(fit.generator, fit.data).mean).all()
+
+
+def test_residuals_of_positions_are_those_of_the_force() -> None:
+    """A constant force more in the formula is that force times the step less in each residual."""
+    matrix = np.array([[0.0, 1.0], [-2.0, -0.5]])
+    paths = linear(matrix, np.array([0.0, 1.0]), 3, 300)[:, :, :1]
+    fit = fit_dataset(Trajectories(list(paths), DT), "poly1", order=2)
+    drift = fit.generator.drift_coefficients.copy()
+    drift[1, fit.generator.basis.terms.index("1")] += 0.01
+    pushed = replace(fit, generator=replace(fit.generator, drift_coefficients=drift))
+    (one, _), (other, _) = (predictions(each) for each in (fit, pushed))
+    seen = one.noise[:, 1] > 0
+    change = (other.residual - one.residual)[seen, 1]
+    np.testing.assert_allclose(change, -0.01 * DT, rtol=0.02)

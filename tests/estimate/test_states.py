@@ -77,6 +77,7 @@ def test_frames_and_pictures(motion: tuple[np.ndarray, WGSINDy]) -> None:
     assert axes.get_ylabel() == "v_x"
     assert len(axes.lines) == 1  # nobody measured it
     assert len(found.plot("x").lines) == 2
+    assert found.plot().get_ylabel() == "v_x"  # what was not measured, if nothing is asked for
     plt.close("all")
     with pytest.raises(DataError, match="no coordinate 'y'"):
         found.plot("y")

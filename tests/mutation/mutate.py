@@ -28,7 +28,7 @@ from mutants import Mutant, count, mutant
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("data", "passes", "terms", "model", "estimate", "diagnostics")
-TESTED = (*ROOMS, "estimator", "readouts", "properties")
+TESTED = (*ROOMS, "estimator", "readouts", "properties", "zoo")
 PATIENCE = 60  # seconds of processor time that a group of tests may take: others work, too
 WAITING = 1200  # seconds, for what waits without working
 FIRST, MOST = 40, 300  # tests that are run at first, and at most

@@ -38,3 +38,16 @@ def test_a_simpler_formula_is_shown_until_the_evidence_is_strong(
 ) -> None:
     found = shown(["1", "x", "x**2", "sqrt(x)"], written, other, behind)
     assert found == ([(other,)] if is_shown else [])
+
+
+def test_the_best_is_shown_first_whatever_its_field() -> None:
+    basis = library("poly1").bind(("x", "y"))
+    supports = np.array([[False, True, False], [False, False, True]])
+
+    def of(behind: float) -> Posterior:
+        weights = np.exp([0.0, behind])
+        return Posterior(supports, weights / weights.sum(), supports * 1.0, np.zeros(2), 0.0)
+
+    nothing = Posterior.certain(np.zeros(len(basis)))
+    found = equally_good([of(-0.9 * EQUAL), of(-0.1 * EQUAL)], [nothing] * 3, basis)
+    assert [one.target for one in found] == ["b2", "b1"]
