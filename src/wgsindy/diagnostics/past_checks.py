@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import MISFIT, chance, of_its_size, share_of_drift
@@ -18,6 +19,16 @@ NEARLY_WHITE = 0.5  # standard errors that a filter and the fitted terms add to 
 # False alarms about two rates in one: of the error of a sensor that lasts five steps, 6,000 samples
 # tell by 2.6 standard errors at most, whatever is computed of them.
 RATES_ALARM = 0.01
+
+
+def _is_partly_seen(seen: Measurements) -> bool:
+    """Whether the fit knows of something unseen: that lasts, and is allowed for."""
+    return seen.data.order == 2 or seen.data.partly_seen > 0
+
+
+def _share(seen: Measurements, errors: FloatArray) -> FloatArray:
+    """How large what is so many standard ``errors (d, ...)`` is beside each drift."""
+    return np.moveaxis(share_of_drift(seen, np.moveaxis(errors, 0, -1) ** 2 - 1), -1, 0)
 
 
 def delayed(seen: Measurements) -> Iterator[Finding]:
@@ -50,13 +61,13 @@ def delayed(seen: Measurements) -> Iterator[Finding]:
 
 def _lasting(seen: Measurements) -> Iterator[Finding]:
     """Residuals that sums of earlier ones tell of, each too little for any one of them to show."""
-    if seen.data.order == 2 or seen.data.partly_seen:  # what is unseen lasts, and is allowed for
+    if _is_partly_seen(seen):
         return
     d, left = seen.data.dimension, seen.residuals
     errors = left.echoes.of_residuals(seen.listener.fitted)
     errors[seen.noiseless] = 0.0
-    share = share_of_drift(seen, np.moveaxis(errors, 0, -1) ** 2 - 1)
-    clear = (np.abs(errors) > chance(2 * errors.size)) & (np.moveaxis(share, -1, 0) > MISFIT)
+    share = _share(seen, errors)
+    clear = (np.abs(errors) > chance(2 * errors.size)) & (share > MISFIT)
     if clear.any():
         p, q, w = np.unravel_index(np.argmax(np.where(clear, np.abs(errors), 0.0)), clear.shape)
         name, other = seen.data.names[p], seen.data.names[q]
@@ -65,7 +76,7 @@ def _lasting(seen: Measurements) -> Iterator[Finding]:
             (field_names(d)[0][p],),
             f"what the drift leaves of {name} has a memory: what it left of {other} over the last "
             f"{WINDOWS[w]} steps tells of the next one ({abs(errors[p, q, w]):.1f} standard "
-            f"errors; about {of_its_size(share[q, w, p])}). Something that is not observed "
+            f"errors; about {of_its_size(share[p, q, w])}). Something that is not observed "
             "acts on it, or the error of a sensor lasts.",
             "Observe more of the process, or keep every few samples only (--every) and compare. "
             "The fitted drift is an average over what is hidden.",
@@ -77,7 +88,7 @@ def _lasting(seen: Measurements) -> Iterator[Finding]:
 def _two_rates(seen: Measurements) -> Iterator[Finding]:
     """Residuals that are taken back soon and go on later: a fast and a slow process in one."""
     errors = seen.residuals.echoes.of_rates(seen.listener.fitted)
-    share = share_of_drift(seen, errors.T**2 - 1).T
+    share = _share(seen, errors)
     clear = (
         (errors > chance(errors.size, RATES_ALARM)) & (share > MISFIT) & ~seen.noiseless[:, None]
     )
@@ -98,17 +109,15 @@ def _two_rates(seen: Measurements) -> Iterator[Finding]:
 
 def wandering(seen: Measurements) -> Iterator[Finding]:
     """Coefficients that are above their mean for a while, and then below."""
-    if seen.data.order == 2 or seen.data.partly_seen:  # what is unseen lasts, and is allowed for
+    if _is_partly_seen(seen):
         return
     fitted = seen.listener.fitted & ~seen.noiseless[:, None]
     if not fitted.any():
         return
     # One that wanders lasts: what it was tells of what it will be, never of the opposite.
     errors = seen.residuals.echoes.of_terms(seen.listener.fitted) * fitted[:, :, None]
-    share = share_of_drift(seen, np.moveaxis(errors, 0, -1) ** 2 - 1)
-    clear = (errors > chance(int(fitted.sum()) * len(SPELLS))) & (
-        np.moveaxis(share, -1, 0) > MISFIT
-    )
+    share = _share(seen, errors)
+    clear = (errors > chance(int(fitted.sum()) * len(SPELLS))) & (share > MISFIT)
     if clear.any():
         p, k, s = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), clear.shape)
         term = seen.generator.basis.formulas[seen.listener.terms[k]]
@@ -117,7 +126,7 @@ def wandering(seen: Measurements) -> Iterator[Finding]:
             seen.drifts(np.asarray(clear.any(axis=(1, 2)))),
             f"the drift of {seen.data.names[p]} is not the same all the time: by how much the last "
             f"{SPELLS[s]} steps ask for more of {term} tells of the next one "
-            f"({errors[p, k, s]:.1f} standard errors; about {of_its_size(share[k, s, p])}). "
+            f"({errors[p, k, s]:.1f} standard errors; about {of_its_size(share[p, k, s])}). "
             "Something that is not observed sets its strength.",
             "Observe what sets it, or fit stretches of time on their own and compare them. The "
             "fitted drift is an average over strong and weak times.",
