@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.dataset import Dataset
+from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics import Diagnostics, diagnose
 from wgsindy.estimate.fit import check_integer, fit_dataset
 from wgsindy.estimate.held_out import log_likelihood
@@ -185,7 +186,10 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         if dt is None and t is None and not isinstance(X, Dataset):
             dt = self.dt_ if isinstance(self.dt_, int | float) else None
         names = self.generator_.names[: self.n_features_in_]
-        return as_dataset(X, dt=dt, t=t, names=names)
+        data, inputs = as_dataset(X, dt=dt, t=t, names=names), self.generator_.inputs
+        if inputs and isinstance(data, Trajectories):  # as for the fit
+            data = data.driven_by(inputs).complete()
+        return data
 
     def report(self, path: str | Path, *, title: str = "Report of a fit") -> None:
         """Write a self-contained HTML page about the fit."""

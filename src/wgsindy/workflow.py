@@ -24,12 +24,7 @@ from wgsindy.estimate.orders import Order
 from wgsindy.estimate.predictions import ORDER
 from wgsindy.estimate.result import Fit
 from wgsindy.estimate.states import with_states
-from wgsindy.files.atomic import (
-    refuse_occupied,
-    refuse_unwritable,
-    save_folder,
-    write_atomically,
-)
+from wgsindy.files.atomic import refuse_occupied, refuse_unwritable, save_folder, write_atomically
 from wgsindy.files.columns.roles import formula_name
 from wgsindy.files.columns.times import checked_unit
 from wgsindy.files.notes import Note, Reading, collecting_warnings

@@ -63,7 +63,8 @@ def test_windows_sum_the_steps_before_of_the_same_trajectory() -> None:
 def test_errors_are_those_of_a_regression() -> None:
     """The slope of a sign of the past that the fitted terms had no say in, over its error."""
     rng = np.random.default_rng(3)
-    n, past = 400, 2 * len(WINDOWS) + len(RATES) + 3 * len(SPELLS)
+    n, w = 400, len(WINDOWS)
+    past = 2 * w + 3 * len(SPELLS)
     terms, z = rng.standard_normal((2, 3, n)), rng.standard_normal((2, n))
     signs = rng.standard_normal((2, past, n)) + terms[:, :1]  # so that terms tell of signs
     fitted = np.array([[True, True, False], [False, False, False]])
@@ -72,21 +73,28 @@ def test_errors_are_those_of_a_regression() -> None:
         np.einsum("pkn,prn->pkr", terms, signs),
         np.einsum("prn,prn->pr", signs, signs),
         np.einsum("pkn,pn->pk", np.concatenate([terms, signs], axis=1), z),
+        np.stack([signs[p, p * w : (p + 1) * w] @ signs[p, p * w : (p + 1) * w].T for p in (0, 1)]),
     )
     own = terms[0, :2].T
     left = z[0] - own @ np.linalg.lstsq(own, z[0])[0]
 
-    def expected(row: int) -> float:
-        sign = signs[0, row] - own @ np.linalg.lstsq(own, signs[0, row])[0]
+    def expected(sign: FloatArray) -> float:
+        sign = sign - own @ np.linalg.lstsq(own, sign)[0]
         return float(sign @ left / np.linalg.norm(sign))
 
-    first, second = 2 * len(WINDOWS), 2 * len(WINDOWS) + len(RATES)
+    def beyond(windows: FloatArray, pair: int) -> FloatArray:
+        short, long = RATES[pair]
+        return windows[WINDOWS.index(long)] / np.sqrt(long) - windows[
+            WINDOWS.index(short)
+        ] / np.sqrt(short)
+
     windows, rates = sums.of_residuals(fitted), sums.of_rates(fitted)
-    assert windows[0, 1, 4] == pytest.approx(expected(len(WINDOWS) + 4))
-    assert rates[0, 2] == pytest.approx(expected(first + 2))
-    assert sums.of_terms(fitted)[0, 1, 2] == pytest.approx(expected(second + len(SPELLS) + 2))
-    sign = signs[1, 0]
-    assert windows[1, 0, 0] == pytest.approx(sign @ z[1] / np.linalg.norm(sign))
+    assert windows[0, 1, 4] == pytest.approx(expected(signs[0, w + 4]))
+    assert rates[0, 2] == pytest.approx(expected(beyond(signs[0, :w], 2)))
+    spell = signs[0, 2 * w + len(SPELLS) + 2]
+    assert sums.of_terms(fitted)[0, 1, 2] == pytest.approx(expected(spell))
+    for found, sign in ((windows[1, 0, 0], signs[1, 0]), (rates[1, 3], beyond(signs[1, w:], 3))):
+        assert found == pytest.approx(sign @ z[1] / np.linalg.norm(sign))
     sums.terms[0, 0, 0] = np.nan  # a formula that explodes is not asked
     other = sums.of_residuals(fitted)
     assert not other[0].any()
@@ -94,26 +102,28 @@ def test_errors_are_those_of_a_regression() -> None:
 
 
 def test_signs_of_the_past_are_those_of_each_sample_by_hand() -> None:
-    """Windows, pairs of windows and spells of the fitted terms, one sample after the other."""
+    """Windows and spells of the fitted terms, one sample after the other, some without noise."""
     seen = seen_of(unseen(1, 0.0, to_a_centre)[:2, :600])
     generator, data = seen.generator, seen.data
     listener = Listener.of(generator.basis, seen._written_drift)
     (chunk,) = data.chunks(10_000)
     found = seen._predictor(chunk)
     rng = np.random.default_rng(0)
-    z, noisy = rng.standard_normal((1, len(chunk.dt))), np.ones((1, len(chunk.dt)), dtype=bool)
+    noisy = rng.random((1, len(chunk.dt))) < 0.9
+    z = rng.standard_normal((1, len(chunk.dt))) * noisy
     total = listener.empty()
     listener.add(total, chunk, found, z, noisy)
     root = in_deviations(found, chunk.dt)[0]
-    (term,) = (generator.basis.values(chunk.states)[:, listener.terms] * root[:, None]).T
+    (term,) = (generator.basis.values(chunk.states)[:, listener.terms] * root[:, None]).T * noisy
     score, rows = term * z[0], []
     for n, owner in enumerate(chunk.trajectory):
         before = [m for m in range(n) if chunk.trajectory[m] == owner]
         past = {w: sum(z[0, m] for m in before[-w:]) for w in WINDOWS}
-        between = [past[b] / np.sqrt(b) - past[a] / np.sqrt(a) for a, b in RATES]
         spells = [term[n] * sum(score[m] for m in before[-s:]) for s in SPELLS]
-        rows.append([*past.values(), *between, *spells])
-    signs = np.array(rows).T
+        rows.append([*past.values(), *spells])
+    signs = np.array(rows).T * noisy
+    windows = signs[: len(WINDOWS)]
+    np.testing.assert_allclose(total.windows[0], windows @ windows.T, rtol=1e-9)
     np.testing.assert_allclose(total.squares[0], (signs**2).sum(axis=1), rtol=1e-9)
     np.testing.assert_allclose(total.across[0, 0], signs @ term, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(total.explained[0, 1:], signs @ z[0], rtol=1e-9, atol=1e-9)

@@ -347,3 +347,10 @@ def test_sums_of_the_past_must_tell_of_a_share_of_the_drift(
         assert one.fields == ("b2",)
         assert "leaves of y has a memory: what it left of x over the last 16 steps" in one.sentence
         assert f"({abs(errors):.1f} standard errors; about {size}" in one.sentence
+
+
+def test_what_chance_adds_to_a_square_is_taken_off_before_it_is_a_share() -> None:
+    # The square of a standard error is one on average.
+    errors = np.array([[0.5, 1.0, np.sqrt(17.0)], [-np.sqrt(26.0), 0.0, np.sqrt(2.0)]])
+    share = past_checks._share(seen_with(quiet(), 20.0), errors)
+    np.testing.assert_allclose(share, np.array([[0, 0, 4], [5, 0, 1]]) / 20, atol=1e-9)

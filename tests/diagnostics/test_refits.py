@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,28 @@ def test_a_drift_that_is_missed_is_not_asked_for_velocities(
     fit = fit_dataset(Trajectories([0.05 * path.cumsum(axis=0) for path in smooth], 0.05), "poly1")
     assert list(checks.hidden(Measurements(fit)))
     assert asked
+
+
+@pytest.mark.parametrize(
+    ("lags", "asked"),
+    [
+        ((0.49, 0.48, 0.47), False),
+        ((0.51, 0.49, 0.47), True),  # it lasts, and so it hardly fades
+        ((0.20, 0.24, 0.28), False),
+        ((0.20, 0.21, 0.27), True),  # it changes from step to step
+        ((0.20, 0.14, 0.13), True),
+    ],
+)
+def test_velocities_are_asked_for_where_residuals_last_or_fade(
+    lags: tuple[float, ...], asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = object()
+    monkeypatch.setattr(measurements, "second_order_evidence", lambda _: found)
+    seen = Measurements(fit_dataset(pulled(lambda x: -x, 0.05, 200), "poly1"))
+    correlations = np.array([*lags, 0.9])[:, None, None]  # a later one is not looked at
+    left = SimpleNamespace(probes=SimpleNamespace(correlations=correlations))
+    seen.__dict__.update(residuals=left, observation_noise=np.zeros(1))
+    assert (seen.orders is found) == asked
 
 
 def test_a_refit_that_cannot_be_solved_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:

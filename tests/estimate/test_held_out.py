@@ -78,3 +78,19 @@ def test_a_density_is_that_of_what_was_measured() -> None:
     for units in (np.ones(2), np.array([3.0, 0.2])):
         first = log_densities(all_seen, np.full(3, 0.7), units)[0]
         assert first == pytest.approx(expected[0], rel=1e-12)
+
+
+def test_a_covariance_that_is_a_little_indefinite_has_a_density_as_in_the_filter() -> None:
+    """Second order of a process of first order: a tensor that is none at some states."""
+    apart, together = np.array([[2.0, 0.6], [0.6, 1.0]]), np.array([[2.0, 1.42], [1.42, 1.0]])
+    assert np.linalg.det(together) < 0
+    error, dt = np.array([[0.3, -0.2], [0.3, -0.2]]), np.full(2, 0.1)
+    seen = np.ones((2, 2), dtype=bool)
+    covariance = np.stack([apart, together])
+    found = Predictions(error, covariance, error, error, error, error, seen)
+    first, second = log_densities(found, dt, np.ones(2))
+    assert first == pytest.approx(multivariate_normal([0, 0], apart).logpdf(error[0]))
+    # What the second coordinate keeps once the first is known is a millionth of its variance.
+    left = error[1, 1] - together[0, 1] / together[0, 0] * error[1, 0]
+    expected = -0.5 * (0.3**2 / 2 + left**2 / 1e-6 + np.log(4 * np.pi**2 * 2 * 1e-6))
+    assert second == pytest.approx(expected)

@@ -11,7 +11,7 @@ import wgsindy as wg
 from wgsindy import WGSINDy
 from wgsindy.data.arrays import FloatArray
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.errors import DataError, RecipeError
+from wgsindy.errors import DataError, MissingValuesWarning, RecipeError
 from wgsindy.model.generator import Generator
 
 DT, SUBSTEPS, GAIN = 0.05, 10, 0.8
@@ -124,3 +124,27 @@ def test_a_switch_is_an_input_whatever_its_digits() -> None:
     path[:, :, 2] = np.sign(path[:, :, 2])  # two values: no state that is written with few digits
     est = WGSINDy("poly1").fit(Trajectories(list(path), DT, names=NAMES, inputs=("u",)))
     assert est.fit_.data.n_increments == 4 * 399
+
+
+def test_new_data_of_a_driven_process_are_scored_as_those_of_the_fit() -> None:
+    path = driven_oscillator(0, runs=2, steps=500)
+    data = Trajectories(path, DT, names=NAMES, inputs=("u",))
+    est = WGSINDy("poly1").fit(data)
+    assert est.score(list(path), dt=DT) == pytest.approx(est.score(data), rel=1e-12)
+    # Rows that lack a value are left out, as in a fit.
+    path[:, 5::9, 1] = np.nan
+    with pytest.warns(MissingValuesWarning):
+        holed = Trajectories(path, DT, names=NAMES, inputs=("u",))
+    assert est.score(holed) == pytest.approx(est.score(holed.complete()), rel=1e-12)
+
+
+def test_samples_of_a_driven_process_are_its_states() -> None:
+    path = driven_oscillator(0, runs=2, steps=500)
+    est = WGSINDy("poly1").fit(Trajectories(path, DT, names=NAMES, inputs=("u",)))
+    for found in (est.states(), est.states(list(path), dt=DT)):
+        np.testing.assert_array_equal(found.mean, path.reshape(-1, 3))
+        assert not found.deviation.any()
+    path[:, 5::9, 1] = np.nan
+    with pytest.warns(MissingValuesWarning):
+        left = est.states(list(path), dt=DT)
+    np.testing.assert_array_equal(left.mean, path[np.isfinite(path).all(axis=2)])

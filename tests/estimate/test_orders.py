@@ -12,8 +12,14 @@ from wgsindy.data.trajectories import Trajectories
 from wgsindy.diagnostics import diagnose
 from wgsindy.diagnostics.findings import Limitation
 from wgsindy.estimate.fit import fit_dataset
-from wgsindy.estimate.orders import PREFERRED, OrderEvidence, order_evidence
+from wgsindy.estimate.orders import (
+    PREFERRED,
+    OrderEvidence,
+    order_evidence,
+    with_velocity_terms,
+)
 from wgsindy.estimate.predictions import Predictor
+from wgsindy.terms.library import library
 
 
 def langevin(friction: float, dt: float, seed: int = 0) -> Trajectories:
@@ -130,3 +136,11 @@ def test_what_cannot_be_fitted_or_runs_away_is_of_first_order() -> None:
 @pytest.mark.parametrize(("log_evidence", "preferred"), [(10.0, None), (10.1, 2), (-10.1, 1)])
 def test_evidence_must_be_clear(log_evidence: float, preferred: int | None) -> None:
     assert OrderEvidence(log_evidence, 7).preferred == preferred
+
+
+def test_velocities_that_a_library_lacks_are_added_and_positions_are_not() -> None:
+    names = ("x", "y", "v_x", "v_y")
+    found = with_velocity_terms(library(["1", "x", "v_y"]), names)
+    assert found.bind(names).terms == ("1", "x", "v_x", "v_y")
+    whole = library("poly1")
+    assert with_velocity_terms(whole, names) is whole

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import sympy
 from processes import DT, linear
 
 from wgsindy.data.trajectories import Trajectories
@@ -20,6 +21,7 @@ from wgsindy.estimate.result import (
     check_sizes,
     check_terms,
 )
+from wgsindy.model.generator import Generator
 
 
 @cache
@@ -94,3 +96,17 @@ def test_an_error_bar_of_nothing_or_of_no_end_is_refused(name: str, what: str, s
         DataError, match=f"the error bar of .* in the {what} came out as {size:.3g}"
     ):
         check_error_bars(fit)
+
+
+def test_of_positions_error_bars_are_asked_of_the_force_alone() -> None:
+    x, v = sympy.symbols("x v")
+    spring = Generator.from_sympy(("x", "v"), [v, -x - v / 2], [[0, 0], [0, 0.4]])
+    path = spring.simulate([1, 0], dt=0.01, steps=10_000, random_state=0).states[::5, :1]
+    fit = fit_dataset(Trajectories(path, 0.05, names=("x",)), "poly1", order=2)
+    bars, d = fit.generator.uncertainty, 2
+    assert bars is not None
+    assert not bars.std_errors()[: d // 2].any()
+    check_error_bars(fit)
+    odd = replace(bars, drift_covariance=np.zeros_like(bars.drift_covariance))
+    with pytest.raises(DataError, match="in the drift of v_x came out as 0"):
+        check_error_bars(replace(fit, generator=replace(fit.generator, uncertainty=odd)))

@@ -197,7 +197,7 @@ def test_a_search_that_ends_too_early_prefers_nothing(monkeypatch: pytest.Monkey
     # Beyond 16 terms it climbs, and may end below what the smaller library reaches.
     found = fitted(linear(1))
 
-    def poor(problem: Problem, costs: FloatArray) -> tuple[BoolArray, float]:
+    def poor(problem: Problem, costs: FloatArray, _: BoolArray) -> tuple[BoolArray, float]:
         best, gain = best_support(problem, costs)
         return (best, gain) if len(problem) == len(found.basis) else (np.ones_like(best), 0.0)
 
@@ -260,7 +260,8 @@ def test_large_libraries_are_left_alone() -> None:
     assert len(found["every term up to degree 5"]) == 21
     assert len(found["sines and cosines"]) == 6
     assert MOST_TERMS < 84
-    assert "every term up to degree 6" not in names_and_terms(data, "poly5")
+    # Of its 56 terms neither 28 of the next degree nor 6 sines and cosines would leave 60.
+    assert names_and_terms(data, "poly5") == {}
 
 
 def test_a_term_that_does_not_exist_at_a_state_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -412,6 +413,25 @@ def test_a_form_that_is_right_costs_some_width_and_never_gains_any() -> None:
         factors = fitted(linear(3), terms).form_doubt().factors
         assert (factors >= 1).all()
         assert (factors < 3).all()
+
+
+@pytest.mark.statistical
+def test_what_further_terms_add_to_a_form_that_is_right_is_chance() -> None:
+    # Twice the log-likelihood that k terms add is a chi-squared number of freedom k. Ten runs of
+    # two components, each outside with probability 1e-4.
+    for seed in range(10):
+        found = fitted(linear(seed), "poly1")
+        doubt, further = found.form_doubt(), len(found._further)
+        spread = found.fit.generator.uncertainty
+        assert spread is not None
+        unused = np.count_nonzero(spread.drift == 0, axis=1)
+        np.testing.assert_array_equal(doubt.freedom, unused + further)
+        share = chi2.cdf(doubt.squares, doubt.freedom)
+        assert np.all((share > 5e-5) & (share < 1 - 5e-5))
+    # Negative control: a cubic that is left out is more than chance.
+    bent = [path + 2 * path**3 for path in linear(0)]
+    doubt = fitted(Trajectories(bent, DT), "poly1").form_doubt()
+    assert np.all(chi2.sf(doubt.squares, doubt.freedom) < 5e-5)
 
 
 def test_without_room_for_further_terms_bands_stay_as_they_are() -> None:

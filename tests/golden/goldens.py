@@ -9,8 +9,11 @@ Each file of ``systems/`` has short data of one system and, for each recipe and 
 data (in memory, as a stream, with two threads), the whole model file and every fact of the
 diagnostics. Every system of the zoo is there as the zoo samples it, mostly as an Euler chain, for
 ``paper`` and ``sharp-euler``; a few are there again as a continuous process, at other steps and
-with noise on the samples, for ``sharp``. ``demo/`` has the model of the demo and fingerprints of
-its files. Machines round sums differently, even those that have the same processor and libraries
+with noise on the samples, for ``sharp``. :mod:`recordings` has data as sensors give them: there,
+what is read off a fit and the numbers inside of it are stored as well. Of a file that was deleted,
+``--write`` makes the data anew. ``demo/`` has the model of the demo and fingerprints of its files.
+
+Machines round sums differently, even those that have the same processor and libraries
 by every name. So an array may differ by ``TOLERANCE`` of its largest number, or by ``ROOM`` times
 what it differs by if the last bits of the data change: that was measured when it was stored, and is
 below the tolerance for all but ill-conditioned fits. ``--exact`` is for a change that must not move
@@ -22,6 +25,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import sys
 import tempfile
 import warnings
@@ -33,6 +37,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from inner_numbers import inner_numbers
+from recordings import RECORDINGS, Recording, numbers_of, readings
 
 import wgsindy as wg
 from wgsindy.errors import WgsindyError
@@ -57,11 +63,34 @@ class Golden(NamedTuple):
     recipes: tuple[str, ...] = ("paper", "sharp-euler")
     dt: float = 0.0
     noise: float = 0.0  # on every sample, as a share of its coordinate's standard deviation
+    ways: tuple[str, ...] = WAYS
 
     @property
     def name(self) -> str:
         """Name of the file."""
         return self.system if "sharp-euler" in self.recipes else f"{self.system}-process"
+
+    def inputs(self) -> Flat:
+        """Short data; single precision, so that the files stay small."""
+        system = wg.zoo.get(self.system)
+        if self.dt:
+            system = replace(system, dt=self.dt, scheme=_finely(system.scheme))
+        steps = min(system.steps, STEPS)
+        data = system.simulate(SEED, trajectories=TRAJECTORIES, steps=steps)
+        noise = self.noise * data.states.std(axis=0)
+        rng = np.random.default_rng(SEED)
+        paths = np.stack([path + noise * rng.standard_normal(path.shape) for path in data])
+        library = system.library if isinstance(system.library, str) else list(system.library)
+        return {
+            "paths": paths.astype(np.float32),
+            "dt": np.float64(system.dt),
+            "library": json.dumps(library),
+            "names": json.dumps(data.names),
+        }
+
+
+def _finely(scheme: Any) -> Any:
+    return replace(scheme, substeps=SUBSTEPS) if isinstance(scheme, EulerMaruyama) else scheme
 
 
 def process(system: str, dt: float, noise: float = 0.0) -> Golden:
@@ -76,68 +105,66 @@ PROCESSES = (
     process("van_der_pol", 0.02, 0.1),
     process("maier_stein", 0.05, 0.05),
 )
-GOLDENS = {
-    golden.name: golden for golden in (*(Golden(name) for name in wg.zoo.names()), *PROCESSES)
-}
+EVERY: tuple[Golden | Recording, ...] = (
+    *(Golden(name) for name in wg.zoo.names()),
+    *PROCESSES,
+    *RECORDINGS,
+)
+GOLDENS = {golden.name: golden for golden in EVERY}
 
 
-def simulated(golden: Golden) -> Flat:
-    """Short data of a system; single precision, so that the files stay small."""
-    system = wg.zoo.get(golden.system)
-    if golden.dt:
-        system = replace(system, dt=golden.dt, scheme=_finely(system.scheme))
-    steps = min(system.steps, STEPS)
-    data = system.simulate(SEED, trajectories=TRAJECTORIES, steps=steps)
-    noise = golden.noise * data.states.std(axis=0)
-    rng = np.random.default_rng(SEED)
-    paths = np.stack([path + noise * rng.standard_normal(path.shape) for path in data])
-    library = system.library if isinstance(system.library, str) else list(system.library)
-    return {
-        "paths": paths.astype(np.float32),
-        "dt": np.float64(system.dt),
-        "library": json.dumps(library),
-        "names": json.dumps(data.names),
-    }
-
-
-def _finely(scheme: Any) -> Any:
-    return replace(scheme, substeps=SUBSTEPS) if isinstance(scheme, EulerMaruyama) else scheme
-
-
-def results(inputs: Mapping[str, Any], recipes: Sequence[str], ways: Sequence[str] = WAYS) -> Flat:
+def results(
+    inputs: Mapping[str, Any], golden: Golden | Recording, ways: Sequence[str] = ()
+) -> Flat:
     """Fit the data by every recipe in every way."""
-    paths = inputs["paths"].astype(np.float64)
-    dt, library = float(inputs["dt"]), json.loads(str(inputs["library"]))
-    names = json.loads(str(inputs["names"]))
-    found: Flat = {}
-    for recipe in recipes:
-        for way in ways:
-            source = wg.stream if way == "stream" else wg.Trajectories
-            data = source(list(paths), dt=dt, names=names)
-            threads = 2 if way == "threads" else 1
-            estimator = wg.WGSINDy(library=library, recipe=recipe, threads=threads)
-            for key, value in _flat(_fit(estimator, data)):
-                found[f"{recipe}/{way}/{key}"] = value
+    options = json.loads(str(inputs.get("options", "{}")))
+    library, found = json.loads(str(inputs["library"])), {}
+    for recipe in map(wg.recipes.get, golden.recipes):
+        for way in ways or golden.ways:
+            estimator = wg.WGSINDy(library, recipe, threads=2 if way == "threads" else 1)
+            estimator.set_params(order=options.get("order", 1))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                data = _data(inputs, way, options.get("driving", ()))
+                fitted = _fit(estimator, data, options.get("change"))
+            for key, value in _flat(fitted):
+                found[f"{recipe.name}/{way}/{key}"] = value
     return found
 
 
-def _fit(estimator: wg.WGSINDy, data: Any) -> dict[str, Any]:
-    """Return the content of the model file and the facts of the diagnostics, or the sentence."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            estimator.fit(data)
-            facts = asdict(estimator.diagnostics_)
-        except WgsindyError as error:
-            return {"error": str(error)}
-    facts["findings"] = [
+def _data(inputs: Mapping[str, Any], way: str, driving: Sequence[str]) -> Any:
+    paths, names = list(inputs["paths"].astype(np.float64)), json.loads(str(inputs["names"]))
+    if way == "stream":
+        return wg.stream(paths, dt=float(inputs["dt"]), names=names)
+    times = [inputs["times"]] * len(paths) if "times" in inputs else None
+    dt = float(inputs["dt"]) if times is None else None
+    return wg.Trajectories(paths, dt, times=times, names=names, inputs=driving)
+
+
+def _fit(estimator: wg.WGSINDy, data: Any, change: str | None) -> dict[str, Any]:
+    """Return the content of the model file and the facts of the diagnostics, or the sentence.
+
+    Of a recording, which has a ``change`` or an empty one, also what is read off the fit.
+    """
+    undone = wg.Change.parse(change, data.names) if change else None
+    try:
+        estimator.fit(undone.apply(data) if undone else data)
+        found: dict[str, Any] = {} if change is None else {"inner": inner_numbers(estimator)}
+        found["diagnostics"] = asdict(estimator.diagnostics_)
+        generator = undone.undo(estimator.generator_, data) if undone else estimator.generator_
+        if change is not None:
+            found["readings"] = readings(generator, data)
+            found["said"] = numbers_of(estimator.diagnostics_)
+    except WgsindyError as error:
+        return {"error": str(error)}
+    found["diagnostics"]["findings"] = [
         f"{finding[0]} {finding[1]} {finding[-1]}" for finding in estimator.diagnostics_.findings
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
-        estimator.generator_.save(path)
-        model = json.loads(path.read_text())
-    return {"model": model, "diagnostics": facts}
+        generator.save(path)
+        found["model"] = json.loads(path.read_text())
+    return found
 
 
 def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -159,16 +186,18 @@ def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def sensitivities(
-    inputs: Mapping[str, Any], recipes: Sequence[str], found: Flat
+    inputs: Mapping[str, Any], golden: Golden | Recording, found: Flat
 ) -> dict[str, float]:
     """By which share of its size each array changes if the last bits of the data do."""
     rng = np.random.default_rng(0)
     worst: dict[str, float] = {}
+    values, places = np.unique(inputs["paths"].astype(np.float64), return_inverse=True)
     for _ in range(PERTURBED):
-        noise = 1.0 + LAST_BITS * rng.standard_normal(inputs["paths"].shape)
-        paths = inputs["paths"].astype(np.float64) * noise
-        near = results({**inputs, "paths": paths}, recipes, WAYS[:1])
+        moved = values * (1.0 + LAST_BITS * rng.standard_normal(values.shape))
+        paths = moved[places].reshape(inputs["paths"].shape)  # what was equal stays so
+        near = results({**inputs, "paths": paths}, golden, WAYS[:1])
         for key, value in near.items():
+            assert key in found, f"{golden.name}: {key} is there or not, as the last bits have it"
             share = _share(found[key], value) if isinstance(value, np.ndarray) else 0.0
             worst[key] = max(worst.get(key, 0.0), share)
     return {key: share for key, share in worst.items() if ROOM * share > TOLERANCE}
@@ -190,6 +219,12 @@ def stored(name: str) -> Stored:
     """Read a file; a result equal to the one in memory is stored once."""
     with np.load(path_of(name), allow_pickle=False) as file:
         content = {key: _plain(file[key]) for key in file}
+    numbers, place = content.pop("numbers", ()), 0
+    for key, shape in json.loads(content.pop("shapes", "{}")).items():
+        size = math.prod(shape)
+        content[key] = np.reshape(numbers[place : place + size], shape)
+        place += size
+    content |= json.loads(content.pop("texts", "{}"))
     inputs = {key[6:]: value for key, value in content.items() if key.startswith("input/")}
     found = {key: value for key, value in content.items() if not key.startswith("input/")}
     sensitive = json.loads(found.pop("sensitive"))
@@ -202,17 +237,26 @@ def _plain(value: Any) -> Any:
     return value if value.dtype.kind == "f" else str(value)
 
 
-def store(golden: Golden, inputs: Flat, found: Flat) -> None:
+def store(golden: Golden | Recording, inputs: Flat, found: Flat) -> None:
     same = [
         key
         for key, value in found.items()
         if "/memory/" not in key and not _differ(found.get(_in_memory(key)), value, 0.0)
     ]
-    arrays = {f"input/{key}": value for key, value in inputs.items()}
-    arrays |= {key: value for key, value in found.items() if key not in same}
-    sensitive = sensitivities(inputs, golden.recipes, found)
-    arrays |= {"same": json.dumps(same), "sensitive": json.dumps(sensitive)}
-    np.savez_compressed(path_of(golden.name), **arrays)
+    kept = {key: value for key, value in found.items() if key not in same}
+    texts = {key: value for key, value in kept.items() if isinstance(value, str)}
+    texts["same"], texts["sensitive"] = (
+        json.dumps(one) for one in (same, sensitivities(inputs, golden, found))
+    )
+    arrays = {key: value for key, value in kept.items() if key not in texts}
+    # All numbers in one array: thousands of small ones would be mostly headers.
+    np.savez_compressed(
+        path_of(golden.name),
+        **{f"input/{key}": value for key, value in inputs.items()},
+        numbers=np.concatenate([value.ravel() for value in arrays.values()]),
+        shapes=json.dumps({key: value.shape for key, value in arrays.items()}),
+        texts=json.dumps(texts),
+    )
 
 
 def _in_memory(key: str) -> str:
@@ -291,12 +335,12 @@ def renewed(name: str, *, write: bool, exact: bool) -> list[str]:
     """Compute the results of a system again; say what differs, and store them if asked to."""
     golden = GOLDENS[name]
     if not path_of(name).exists():
-        inputs = simulated(golden)
+        inputs = golden.inputs()
         if write:
-            store(golden, inputs, results(inputs, golden.recipes))
+            store(golden, inputs, results(inputs, golden))
         return [f"{name}: nothing was stored"]
     old = stored(name)
-    new = results(old.inputs, golden.recipes)
+    new = results(old.inputs, golden)
     if write:
         store(golden, old.inputs, new)
     return [f"{name} {line}" for line in differences(old, new, exact=exact)]

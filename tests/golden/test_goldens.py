@@ -9,7 +9,7 @@ import pytest
 @pytest.mark.parametrize("name", goldens.GOLDENS)
 def test_a_system_gives_what_is_stored(name: str) -> None:
     old = goldens.stored(name)
-    new = goldens.results(old.inputs, goldens.GOLDENS[name].recipes)
+    new = goldens.results(old.inputs, goldens.GOLDENS[name])
     assert goldens.differences(old, new, exact=False) == []
 
 

@@ -90,6 +90,19 @@ def test_paths_that_diverge_open_the_bands_and_are_told() -> None:
     assert "diverge" in fan.plot().get_title()
 
 
+def test_of_paths_that_are_lost_nobody_knows_on_which_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 40 paths two are lost: they may be below 95 % of the others, or above."""
+    ends = np.repeat(np.append(np.arange(38.0), [np.inf, np.nan])[:, None, None], 2, axis=1)
+    monkeypatch.setattr(
+        "wgsindy.model.forecast.EulerMaruyama", lambda substeps: lambda *given: ends.copy()
+    )
+    gen = wg.Generator.from_sympy(("x",), [-X], [[1]])
+    fan = gen.forecast([0.0], 1.0, steps=1, paths=40, levels=[0.9, 0.95])
+    np.testing.assert_array_equal(fan.low[:, 1, 0], [-np.inf, -np.inf])
+    np.testing.assert_array_equal(fan.high[:, 1, 0], [37.0, np.inf])
+    assert fan.median[1, 0] == 17.0  # the twentieth of 40, two of which may be below
+
+
 def test_a_process_of_three_that_diverges_is_no_crash() -> None:
     names = ("x", "y", "z")
     x, y, z = sympy.symbols(names)

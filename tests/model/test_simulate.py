@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+import sympy
 from generators import in_space
 
 from wgsindy import zoo
+from wgsindy.model.generator import Generator
+from wgsindy.model.simulate import KineticSplitting
 
 
 def test_the_same_seed_simulates_the_same_paths() -> None:
@@ -38,3 +42,16 @@ def test_simulating_does_not_touch_global_randomness() -> None:
     np.random.seed(0)  # noqa: NPY002
     zoo.get("rotational_ou").generator.simulate([0.0, 0.0], dt=0.1, steps=3, random_state=0)
     assert np.random.random() == wanted  # noqa: NPY002
+
+
+@pytest.mark.parametrize("friction", [0.4, 3.0])
+def test_a_momentum_without_a_force_takes_exact_steps(friction: float) -> None:
+    # An Ornstein-Uhlenbeck step: decay exp(-g dt), variance s (1 - exp(-2 g dt)) / 2 g.
+    p = sympy.Symbol("p", real=True)
+    free = Generator.from_sympy(("q", "p"), [p, -friction * p], [[0, 0], [0, 0.7]])
+    start, dt = np.array([[0.0, 1.0], [0.5, -2.0]]), 0.3
+    found = KineticSplitting()(free, start, dt, 1, np.random.default_rng(5))[:, 1, 1]
+    noise = np.random.default_rng(5).standard_normal((1, 2))[0]
+    variance = 0.7 * -np.expm1(-2 * friction * dt) / (2 * friction)
+    expected = start[:, 1] * np.exp(-friction * dt) + np.sqrt(variance) * noise
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -2,8 +2,9 @@
 
 What is changed: comparisons, sums and products, ``and`` and ``or``, ``not``, numbers, True and
 False, ``break``. What is not: text, annotations, sentences of errors, assertions (so is the
-``strict`` of a zip), and constants of a module, which are choices (tolerances, sizes of chunks)
-that goldens and statistics pin, not logic.
+``strict`` of a zip), the one in ``reshape(-1)``, where any negative number means the same, and
+constants of a module, which are choices (tolerances, sizes of chunks) that goldens and statistics
+pin, not logic.
 """
 
 from __future__ import annotations
@@ -91,13 +92,21 @@ def _of_expression(expression: ast.expr) -> Iterator[ast.AST]:
     if _can_be_changed(expression):
         yield expression
     for child in ast.iter_child_nodes(expression):
-        if isinstance(child, ast.expr):
+        if _is_left_open(expression, child):
+            yield child
+        elif isinstance(child, ast.expr):
             yield from _of_expression(child)
         elif isinstance(child, ast.keyword) and child.arg != "strict":
             yield from _of_expression(child.value)
         elif isinstance(child, ast.comprehension):
             for part in (child.iter, *child.ifs):
                 yield from _of_expression(part)
+
+
+def _is_left_open(call: ast.expr, argument: ast.AST) -> bool:
+    """Whether this is a length that NumPy finds out, as in ``x.reshape(2, -1)``."""
+    named = isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "reshape"
+    return named and isinstance(argument, ast.UnaryOp)
 
 
 def _can_be_changed(node: ast.expr) -> bool:

@@ -1,9 +1,10 @@
 """Mutation testing of the numeric core: how many small errors do the tests notice?
 
 ``python tests/mutation/mutate.py --sample 100`` copies the checkout, finds out which tests run
-which line, and then makes one error after the other in the copy and runs the tests of its line.
-A mutant is killed if one of them fails, or no longer comes to an end. Prints the share, by package,
-and every survivor; reasons that are known are in survivors.toml.
+which line, and then makes one error after the other in the copy and runs the tests of its line:
+those of `make test`, and the goldens. A mutant is killed if one of them fails, or no longer comes
+to an end. Prints the share, by package, and every survivor; reasons that are known are in
+survivors.toml.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ TESTED = (*ROOMS, "estimator", "readouts", "properties", "zoo")
 PATIENCE = 60  # seconds of processor time that a group of tests may take: others work, too
 WAITING = 1200  # seconds, for what waits without working
 FIRST, MOST = 40, 300  # tests that are run at first, and at most
+GOLDEN, BATCH = "tests/golden", 20  # what pins all numbers, and how many of them are run at once
 KNOWN = Path(__file__).with_name("survivors.toml")
 
 
@@ -55,10 +57,11 @@ def environment(tree: Path) -> dict[str, str]:
 def contexts(tree: Path, database: Path) -> None:
     """Run the tests once and store which lines each of them passes."""
     folders = [f"tests/{room}" for room in TESTED if (tree / "tests" / room).is_dir()]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not long",
-               "--cov=wgsindy", "--cov-branch", "--cov-context=test", "--cov-report="]  # fmt: skip
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--cov=wgsindy",
+               "--cov-branch", "--cov-context=test", "--cov-report=", "--cov-append"]  # fmt: skip
     env = {**environment(tree), "COVERAGE_FILE": str(database)}
-    subprocess.run([*command, *folders], cwd=tree, env=env, check=True)
+    for asked in (["-m", "not long", *folders], ["-m", "long", GOLDEN]):
+        subprocess.run([*command, *asked], cwd=tree, env=env, check=True)
 
 
 class Lines:
@@ -88,32 +91,43 @@ class Lines:
         return sorted(names, key=later)
 
 
-def _patience() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
-
-
 def killed(tree: Path, tests: list[str], path: Path, before: str) -> bool:
     """Whether one of the tests fails, or no longer comes to an end."""
-    outcome = _outcome(tree, tests[:FIRST])
-    if outcome is Outcome.SLOW:  # tests that are as slow without the error say nothing about it
-        path.write_text(before, encoding="utf-8")
-        return _outcome(tree, tests[:FIRST]) is not Outcome.SLOW
-    rest = tests[FIRST:MOST]
-    return outcome is Outcome.FAILED or _outcome(tree, rest) is Outcome.FAILED
+    for group in _groups(tests):
+        outcome = _outcome(tree, group)
+        if outcome is Outcome.SLOW:  # tests that are slow without the error say nothing about it
+            mutated = path.read_text(encoding="utf-8")
+            path.write_text(before, encoding="utf-8")
+            slow = _outcome(tree, group, PATIENCE // 2) is Outcome.SLOW
+            path.write_text(mutated, encoding="utf-8")
+            outcome = Outcome.PASSED if slow else Outcome.FAILED
+        if outcome is Outcome.FAILED:
+            return True
+    return False
+
+
+def _groups(tests: list[str]) -> list[list[str]]:
+    """Tests that are run together: a few, then the goldens, then those that are farther off."""
+    golden = [test for test in tests if test.startswith(GOLDEN)]
+    others = [test for test in tests if not test.startswith(GOLDEN)]
+    batches = [golden[k : k + BATCH] for k in range(0, len(golden), BATCH)]
+    return [group for group in (others[:FIRST], *batches, others[FIRST:MOST]) if group]
 
 
 class Outcome(Enum):
     PASSED, FAILED, SLOW = range(3)
 
 
-def _outcome(tree: Path, tests: list[str]) -> Outcome:
+def _outcome(tree: Path, tests: list[str], patience: int = PATIENCE) -> Outcome:
     """Run tests until one fails or their time is over."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    if not tests:
-        return Outcome.PASSED
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (patience, patience))
+
     try:
         run = subprocess.run(command, cwd=tree, env=environment(tree), capture_output=True,
-                             timeout=WAITING, preexec_fn=_patience)  # fmt: skip
+                             timeout=WAITING, preexec_fn=limited)  # fmt: skip
     except subprocess.TimeoutExpired:
         return Outcome.SLOW
     if run.returncode in (-signal.SIGXCPU, -signal.SIGKILL):

@@ -64,6 +64,22 @@ def test_every_thread_gets_its_share(size: int) -> None:
     assert max(shares) - min(shares) <= 1
 
 
+@pytest.mark.parametrize(
+    ("size", "samples", "expected"),
+    [
+        (4_000, 10_000, 4_000),  # too few to be shared
+        (4_000, 100_000, 12_000),  # four chunks for each of two threads
+        (4_000, 10_000_000, 32_000),
+        (65_536, 10_000_000, 131_072),  # what waits for two threads would fill the memory
+        (200_000, 10_000_000, 200_000),
+    ],
+)
+def test_several_threads_get_longer_chunks_up_to_a_limit(
+    size: int, samples: int, expected: int
+) -> None:
+    assert Threads(2)._longer(size, samples) == expected
+
+
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_a_pass_reads_the_source_once_whatever_the_threads(threads: int) -> None:
     calls = []

@@ -29,6 +29,19 @@ def positive_points(dimension: int, n: int = 7, seed: int = 0) -> FloatArray:
     return np.random.default_rng(seed).uniform(0.2, 2.0, size=(n, dimension))
 
 
+@pytest.mark.parametrize(
+    "terms", [["1", "x*y**2", "z"], ["x**2", "sin(y)", "sqrt(x*z)", "exp(x - y)", "2.5*log(z)"]]
+)
+def test_curvatures_are_second_derivatives_along_a_spread(terms: list[str]) -> None:
+    basis = library(terms).bind(NAMES[:3]).in_frame(Frame(np.zeros(3), SCALE))
+    root = np.random.default_rng(1).standard_normal((3, 3, 7))
+    spread = np.einsum("pin,qin->pqn", root, root)
+    points = positive_points(3)
+    expected = np.einsum("nkpq,pqn->kn", basis.hessians(points), spread)
+    np.testing.assert_allclose(basis.curvatures(points, spread), expected, rtol=1e-12, atol=1e-12)
+    assert np.abs(expected).max() > 0.01
+
+
 def test_a_basis_differs_from_another_in_terms_names_or_frame() -> None:
     basis = library("poly2").bind(("x", "y"))
     assert basis == library("poly2").bind(("x", "y"))

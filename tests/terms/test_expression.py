@@ -168,3 +168,19 @@ def test_constants_have_no_derivatives() -> None:
 @pytest.mark.parametrize("text", ["x**0.25", "x**3", "x**(-2)", "x**(-0.5)"])
 def test_only_an_exponent_below_zero_stands_in_brackets(text: str) -> None:
     assert Expression.parse(text, ("x",)).text == text
+
+
+def test_the_own_jet_has_the_coordinates_that_occur() -> None:
+    formula = Expression.parse("x2*sin(x0)", ("x0", "x1", "x2"))
+    points = np.array([[0.5, 7.0, 2.0], [1.5, 8.0, -1.0]])
+    own, jet = formula.own_jet(points)
+    assert own.tolist() == [0, 2]
+    np.testing.assert_array_equal(jet.gradient, formula.jet(points).gradient[:, own])
+    assert not formula.jet(points).gradient[:, 1].any()
+    whole = formula.jet(points).hessian
+    np.testing.assert_array_equal(whole[:, own[:, None], own], jet.hessian)
+    assert whole[:, 0, 2].all()
+    assert not whole[:, 1].any()
+    assert jet.gradient[:, 0].tolist() == (points[:, 2] * np.cos(points[:, 0])).tolist()
+    assert jet.hessian.shape == (2, 2, 2)
+    np.testing.assert_array_equal(jet.hessian[:, 0, 1], np.cos(points[:, 0]))

@@ -106,7 +106,27 @@ def test_ratios_are_ours_over_theirs_and_times_theirs_over_ours() -> None:
     assert totals["noisy"][2] == "2.00"  # geometric mean of 1 and 4
     assert totals["noisy"][8:] == ["20", "20"]
     assert totals["all"][2] == "1.00"  # of the two cells
-    assert totals["all"][4].startswith("2.00 (at most 1.3)")
+    # Of 1 and 4: a deviation of log 4 / sqrt(2), over the root of two.
+    assert totals["all"][4] == "2.00 ± 1.39 (at most 1.3)"
+    assert totals["clean"][4] == "0.50 (at most 1.3)"  # one seed has no error
     assert totals["all"][9] == "-"
     cells = build(LINES).grids["peers-measured-cells"].rows
     assert [row[9] for row in cells] == ["1 of 1", "2 of 2"]
+
+
+def test_further_seeds_count_for_errors_and_not_for_times() -> None:
+    lines = [
+        line("sharp", 2000, 0.0),
+        line("sfi-parametric", 2000, 0.0, drift=0.1, seconds_warm=30.0),
+        line("sharp", 2004, 0.0),
+        line("sfi-parametric", 2004, 0.0, drift=0.4, seconds_warm=300.0),
+    ]
+    (total, _) = build(lines).grids["peers-measured"].rows
+    assert total[2] == "0.50"
+    assert total[8] == "60"
+
+
+def test_cells_that_few_seeds_leave_open_have_more_of_them() -> None:
+    usual = measured.cases(measured.METHODS, measured.SEEDS)
+    assert len(usual) == len(set(usual)) == 2 * (24 * 4 + 4 * 8)
+    assert len(measured.cases(measured.METHODS, range(7, 9))) == 2 * 24 * 2

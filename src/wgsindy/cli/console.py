@@ -7,12 +7,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import (
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 console = Console()

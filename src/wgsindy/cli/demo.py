@@ -26,9 +26,7 @@ FolderOption = Annotated[Path, typer.Option("--out", help="Folder for results.")
 
 
 def demo(
-    out: FolderOption = Path("demo-output"),
-    csv: CsvOption = None,
-    show: OpenOption = False,
+    out: FolderOption = Path("demo-output"), csv: CsvOption = None, show: OpenOption = False
 ) -> None:
     """Fit a small bundled data set; print its equations beside the truth, write a report.
 
@@ -79,11 +77,7 @@ def _print_outcome(
 
 
 def _write_outcome(
-    estimate: Generator,
-    diagnostics: Diagnostics,
-    system: System,
-    data: Trajectories,
-    out: Path,
+    estimate: Generator, diagnostics: Diagnostics, system: System, data: Trajectories, out: Path
 ) -> None:
     """Write model, table, figures and report into a folder."""
     from wgsindy.files import write_atomically

@@ -70,30 +70,16 @@ def _option(panel: str | None, flag: str, metavar: str | None, about: str, **mor
 
 LibraryOption = Annotated[
     Texts,
-    _option(
-        FIT,
-        "--library",
-        "NAME",
-        "Candidate terms: auto (default), poly3, trig, or formulas.",
-    ),
+    _option(FIT, "--library", "NAME", "Candidate terms: auto (default), poly3, trig, or formulas."),
 ]
 StreamOption = Annotated[
     bool | None,
     _option(
-        DATA,
-        "--stream/--no-stream",
-        None,
-        "Read files piece by piece (default above 256 MB).",
+        DATA, "--stream/--no-stream", None, "Read files piece by piece (default above 256 MB)."
     ),
 ]
 TransformOption = Annotated[
-    Texts,
-    _option(
-        DATA,
-        "--transform",
-        "FORMULA",
-        "Fit a function of a state, like 'u = sqrt(x)'.",
-    ),
+    Texts, _option(DATA, "--transform", "FORMULA", "Fit a function of a state, like 'u = sqrt(x)'.")
 ]
 
 

@@ -21,6 +21,11 @@ def frozen(array: FloatArray) -> FloatArray:
     return copy
 
 
+def zeros(*shapes: tuple[int, ...]) -> list[FloatArray]:
+    """Arrays of zeros, for sums to begin with."""
+    return [np.zeros(shape) for shape in shapes]
+
+
 class Scratch(threading.local):
     """Arrays that each thread keeps and fills again.
 

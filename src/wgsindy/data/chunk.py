@@ -186,7 +186,11 @@ class Spans:
 
     def add_to(self, total: FloatArray, values: FloatArray) -> None:
         """Add the sums of ``values (d, n)`` over each span to its row in ``total (R, d)``."""
-        total[self.owner] += np.add.reduceat(values, self.first, axis=1).T
+        total[self.owner] += self.sums(values)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sums ``(m, d)`` of ``values (d, n)`` over each span."""
+        return np.asarray(np.add.reduceat(values, self.first, axis=1).T)
 
     def paired(self, *values: FloatArray) -> tuple[list[FloatArray], Spans]:
         """Add up columns of ``values (d, n)`` two by two; the last of an odd span is left out."""

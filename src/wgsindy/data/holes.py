@@ -170,7 +170,7 @@ def third_differences(states: FloatArray, offsets: IntArray, lag: int = 1) -> Fl
     inside[np.maximum(offsets[1:, None] - np.arange(1, reach + 1), 0).ravel()] = False
     if not inside[:-reach].any():
         return np.zeros(states.shape[1])
-    first = np.flatnonzero(inside[:-reach])
-    ahead = [states[first + lag * k] for k in range(4)]
+    last = len(states) - reach
+    ahead = [states[lag * k : last + lag * k] for k in range(4)]
     third = ahead[3] - ahead[0] - 3 * (ahead[2] - ahead[1])
-    return np.asarray(np.mean(third**2, axis=0))
+    return np.asarray(np.mean(third[inside[:-reach]] ** 2, axis=0))

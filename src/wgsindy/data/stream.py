@@ -17,13 +17,7 @@ from wgsindy.data.chunk import LOOK_AHEAD, WINDOW_SIZE, Window
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.holes import left_over, missing_sentence
 from wgsindy.data.scan import Scan
-from wgsindy.data.source import (
-    ReplacedSource,
-    Source,
-    TrajectoryBlock,
-    steps_of,
-    trajectory_blocks,
-)
+from wgsindy.data.source import ReplacedSource, Source, TrajectoryBlock, steps_of, trajectory_blocks
 from wgsindy.data.validation import check_every, checked_names, too_thin
 from wgsindy.errors import DataError, MissingValuesWarning, NotEnoughDataError, ShortPiecesWarning
 

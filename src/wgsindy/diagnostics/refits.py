@@ -45,7 +45,7 @@ class _Worth(NamedTuple):
     def of(cls, fit: Fit, data: Dataset) -> _Worth:
         """What a fit is worth on ``data``."""
         assert fit.likelihood is not None
-        terms = coefficients(fit) != 0
+        terms = fit.generator.written_coefficients != 0
         gained = log_likelihood(fit.generator, data) * data.n_increments
         return cls(gained - fit.likelihood.term_cost * int(terms.sum()), terms)
 
@@ -57,13 +57,6 @@ class StepChange(NamedTuple):
     fields: tuple[str, ...]  # whose coefficients change by more than chance
     size: float  # of the clearest change, as a share of the coefficient
     errors: float  # the same in standard errors
-
-
-def coefficients(fit: Fit) -> FloatArray:
-    """Coefficients ``(d + E, K)`` of the written formulas."""
-    spread = fit.generator.uncertainty
-    assert spread is not None
-    return np.concatenate([spread.drift, fit.generator.tensor_field.coefficients])
 
 
 def chain_evidence(fit: Fit) -> float:
@@ -140,7 +133,7 @@ def step_change(fit: Fit) -> StepChange | None:
     if estimate is None or not estimate.noise_error.any() or fit.generator.basis.origin.any():
         return None
     data = segments_of(fit.data, MOST_STEPS // SEGMENT, SEGMENT, engine=fit.engine)
-    whole, clearest = coefficients(fit), StepChange(0, (), 0.0, 0.0)
+    whole, clearest = fit.generator.written_coefficients, StepChange(0, (), 0.0, 0.0)
     names = np.concatenate(field_names(fit.data.dimension))
     for every in THINNED:
         if data.n_increments < every * FEWEST_LEFT:
@@ -152,7 +145,7 @@ def step_change(fit: Fit) -> StepChange | None:
             other = fit_likelihood(kept, fit.library, recipe, summary, name="", given=whole != 0)
         except (WgsindyError, np.linalg.LinAlgError):
             continue
-        gap = np.abs(coefficients(other) - whole)
+        gap = np.abs(other.generator.written_coefficients - whole)
         spreads = [one.generator.uncertainty for one in (fit, other)]
         own, longer = (one.std_errors() ** 2 for one in spreads if one is not None)
         errors = gap / np.sqrt(np.maximum(longer - own, own) + np.finfo(float).tiny)

@@ -11,6 +11,8 @@ from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
+from wgsindy.estimate.filtering.filter import inverse_factor
+from wgsindy.estimate.likelihood.matrices import multiply
 from wgsindy.estimate.predictions import ORDER, Predictions, Predictor
 from wgsindy.model.generator import Generator
 from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
@@ -53,10 +55,11 @@ def log_densities(found: Predictions, dt: FloatArray, units: FloatArray) -> Floa
     counts has none.
     """
     if found.seen is not None:
-        root = np.linalg.cholesky(found.covariance)
-        white = np.linalg.solve(root, found.error[:, :, None])[:, :, 0]
-        own = white**2 / 2 + np.log(np.sqrt(2 * np.pi) * np.einsum("npp->np", root))
-        return -np.sum(np.where(found.seen, own, 0.0), axis=1)
+        # As the filter does, whose covariance may be a little indefinite where a tensor is none.
+        whitening = inverse_factor(found.covariance.transpose(1, 2, 0))
+        white = multiply(whitening, found.error.T[:, None])[:, 0]
+        own = white**2 / 2 + np.log(np.sqrt(2 * np.pi) / np.einsum("ppn->pn", whitening))
+        return -np.sum(np.where(found.seen.T, own, 0.0), axis=0)
     size = units * np.sqrt(dt)[:, None]  # of an increment, (n, d)
     values, vectors = np.linalg.eigh(found.covariance / (size[:, :, None] * size[:, None]))
     values = np.maximum(values, VARIANCE_FLOOR)

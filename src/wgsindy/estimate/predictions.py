@@ -146,12 +146,12 @@ class Predictor:
 
     def _of_some(self, step: Innovation, chunk: Chunk) -> Predictions:
         """Innovations of the coordinates that were measured."""
-        assert step.seen is not None
-        covariance = step.covariance * step.seen * step.seen[:, None]
-        whole = self._along(step.path, step.value, covariance, chunk.dt[step.rows], step.states)
-        seen = step.seen.T.astype(bool) & step.counts
+        value, covariance, measured = step.of_all()
+        known = covariance * measured * measured[:, None]
+        whole = self._along(step.path, value, known, chunk.dt[step.rows], step.states)
+        seen = measured.T.astype(bool) & step.counts
         return whole._replace(
-            covariance=step.covariance.transpose(2, 0, 1),
+            covariance=covariance.transpose(2, 0, 1),
             drift=whole.drift * seen,
             residual=whole.residual * seen,
             noise=whole.noise * seen,
@@ -167,21 +167,21 @@ class Predictor:
         half = d // 2
         moved = np.zeros((d, half, len(found[0].rows)))
         for step in found:
-            assert step.seen is not None
+            value, covariance, seen = step.of_all()
             n, dt = len(step.rows), chunk.dt[step.rows]
             moved = multiply(step.path.flow, moved[:, :, :n]) + step.path.response[:, half:] * dt
             back = inverse(moved[:half]) * dt
-            measured = step.seen[:half].astype(bool) & step.counts
-            own = step.covariance[:half, :half]
+            measured = seen[:half].astype(bool) & step.counts
+            own = covariance[:half, :half]
             square = multiply(multiply(back, own), back.swapaxes(0, 1))
             residual, noise = np.zeros((d, n)), np.zeros((d, n))
-            residual[half:] = multiply(back, step.value[:half, None])[:, 0] * measured
+            residual[half:] = multiply(back, value[:half, None])[:, 0] * measured
             noise[half:] = np.einsum("ppn->pn", square) / dt * measured
             drift = self.dynamics.drift @ step.path.theta
             drift[half:] *= measured
             yield Predictions(
-                step.value.T,
-                step.covariance.transpose(2, 0, 1),
+                value.T,
+                covariance.transpose(2, 0, 1),
                 drift.T,
                 residual.T,
                 noise.T,

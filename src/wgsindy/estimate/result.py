@@ -124,7 +124,7 @@ def check_error_bars(fit: Fit) -> None:
         return
     check_sizes(fit)
     errors, d = bars.std_errors(), generator.dimension
-    chosen = np.concatenate([bars.drift, generator.tensor_field.coefficients]) != 0
+    chosen = generator.written_coefficients != 0
     if fit.data.order == 2:
         chosen[: d // 2] = False  # a position moves by its velocity, which nobody has estimated
     odd = np.argwhere(chosen & ~(np.isfinite(errors) & (errors > 0)))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import DataError, LibraryError
 from wgsindy.estimate.filtering.noisy_samples import filtered
 from wgsindy.estimate.likelihood.error_bars import OpenSupports
@@ -133,10 +133,7 @@ class Comparison:
     def ranked(self) -> list[RivalLibrary]:
         """Every larger library that exists at all states, the most preferred first."""
         found = [rival for rival in self.rivals() if rival is not None]
-        return sorted(
-            found,
-            key=lambda one: (not one.is_preferred, -one.standing),
-        )
+        return sorted(found, key=lambda one: (not one.is_preferred, -one.standing))
 
     def rivals(self) -> Iterator[RivalLibrary | None]:
         """Yield what each larger library is worth; nothing if it does not exist at some state."""
@@ -230,12 +227,13 @@ class Comparison:
         own, closed = np.isin(larger.terms, self.basis.terms), larger.is_closed
         log_evidence, chosen, worths = 0.0, {}, {}
         for name, problem in self._problems(equations, model):
-            best, gain = best_support(problem, costs)
+            fitted = self._fitted(name, larger)
+            best, gain = best_support(problem, costs, fitted)
             if not (best & ~own).any():
                 continue
             # Not by a cost of the others: with enough data any cost is worth paying.
             smaller = Problem(problem.root[:, own], problem.target, problem.norm[own])
-            bound, smaller_gain = best_support(smaller, costs[own])
+            bound, smaller_gain = best_support(smaller, costs[own], fitted[own])
             saved = float(bound @ costs[own] - best @ costs)
             worth = gain - smaller_gain + saved
             if worth > 0:
@@ -246,6 +244,12 @@ class Comparison:
                 chosen[name] = tuple(np.array(larger.formulas)[best].tolist())
                 worths[name] = worth
         return log_evidence, chosen, worths
+
+    def _fitted(self, name: str, larger: Basis) -> BoolArray:
+        """Terms ``(K,)`` of a larger basis that a field has in the fit."""
+        drift, entries = field_names(len(self.estimate.model.units))
+        own = self.fit.generator.written_coefficients[[*drift, *entries].index(name)]
+        return np.isin(larger.terms, np.array(self.basis.terms)[own != 0])
 
     def _system(self, larger: Basis) -> tuple[Basis, NormalEquations]:
         """Return the terms in which sums are made, and the sums."""

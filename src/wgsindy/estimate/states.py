@@ -11,7 +11,7 @@ from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
-from wgsindy.estimate.filtering.smoother import smoothed
+from wgsindy.estimate.filtering.smoother import Smoothed, smoothed
 from wgsindy.estimate.predictions import ORDER, Predictor
 from wgsindy.model.export.frames import pandas_frame
 from wgsindy.model.generator import Generator
@@ -134,9 +134,13 @@ def states_of(generator: Generator, data: Dataset, summary: DataSummary | None =
         raise DataError(
             f"the generator is one of {list(generator.names)}, the data have {list(data.names)}."
         )
-    predictor = Predictor.of(generator, summary or data_summary(data, standardise=False))
-    with np.errstate(all="ignore"):
-        found = smoothed(predictor.dynamics, predictor.observation_noise, data)
+    if generator.inputs:  # such a fit takes samples for exact, and leaves out rows that lack some
+        data = data.complete()
+        found = Smoothed(data.states, np.zeros_like(data.states))
+    else:
+        predictor = Predictor.of(generator, summary or data_summary(data, standardise=False))
+        with np.errstate(all="ignore"):
+            found = smoothed(predictor.dynamics, predictor.observation_noise, data)
     seen: BoolArray = np.ones(data.states.shape, dtype=bool) if data.seen is None else data.seen
     if not np.isfinite(found.mean).all():
         raise DataError(

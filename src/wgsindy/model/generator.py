@@ -83,10 +83,7 @@ class Generator:
 
     @classmethod
     def from_sympy(
-        cls,
-        names: Sequence[str],
-        drift: Sequence[Any],
-        diffusion: Sequence[Sequence[Any]],
+        cls, names: Sequence[str], drift: Sequence[Any], diffusion: Sequence[Sequence[Any]]
     ) -> Generator:
         """Build a generator from SymPy expressions of the drift and of the full tensor."""
         d = len(names)
@@ -231,13 +228,20 @@ class Generator:
             tensor.symmetric(entries + of_entries, self.dimension),
         )
 
+    @property
+    def written_coefficients(self) -> FloatArray:
+        """Coefficients ``(d + E, K)`` of the formulas that are written: drift, then tensor.
+
+        Of a drift that averages over several choices of terms, it is the best choice.
+        """
+        drift = self.drift_coefficients if self.uncertainty is None else self.uncertainty.drift
+        return np.concatenate([drift, self.tensor_field.coefficients])
+
     @cached_property
     def _formulas(self) -> Formulas:
-        # Of a drift that averages over several choices of terms, the best choice is written.
-        selected = self.drift_coefficients if self.uncertainty is None else self.uncertainty.drift
         return Formulas(
             self.names,
-            linear_fields(self.basis, selected),
+            linear_fields(self.basis, self.written_coefficients[: self.dimension]),
             tensor_fields(self.basis, self.tensor_field),
             self.region,
             self.uncertainty,

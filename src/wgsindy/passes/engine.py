@@ -32,6 +32,7 @@ Progress = Callable[[int, int], object]  # told increments so far, and in all
 
 SHARES = 4  # chunks that each thread should get of a small data set, so that all end together
 LONGER = 8  # times as long as one thread's are chunks of several threads
+LONGEST = 131_072  # samples of these: those of a filter are long already, and several are held
 MERGE = "merge"  # in the metadata of a field: how it is merged if not added
 WAITING = 2  # windows that wait for each thread, which bounds what is held in memory
 
@@ -209,7 +210,8 @@ class Threads:
         Between two calls of NumPy a thread holds Python's lock. With short calls, threads wait for
         it most of the time.
         """
-        return chunk_size * max(1, min(LONGER, samples // (chunk_size * self.count * SHARES)))
+        most = min(samples // (self.count * SHARES), LONGEST)
+        return chunk_size * max(1, min(LONGER, most // chunk_size))
 
 
 SERIAL = Threads()

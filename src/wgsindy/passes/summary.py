@@ -14,12 +14,7 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
 from wgsindy.data.resolution import LENGTH, SEGMENTS, Resolution
 from wgsindy.data.screening import screened
-from wgsindy.errors import (
-    DataError,
-    NotEnoughDataError,
-    OutlierWarning,
-    RepeatedSamplesWarning,
-)
+from wgsindy.errors import DataError, NotEnoughDataError, OutlierWarning, RepeatedSamplesWarning
 from wgsindy.passes.engine import SERIAL, Engine, PassPair, SumPass, merged_by, reduce
 from wgsindy.passes.segments import SegmentPass
 

@@ -200,20 +200,36 @@ class Basis:
         """First and second derivatives, as :meth:`gradients` and :meth:`hessians` have them."""
         z = self.frame.standardise(x)
         n, d = z.shape
-        first = np.empty((len(self), d, n)).transpose(2, 0, 1)
-        second = np.empty((len(self), d, d, n)).transpose(3, 0, 1, 2)
+        first = np.zeros((len(self), d, n)).transpose(2, 0, 1)
+        second = np.zeros((len(self), d, d, n)).transpose(3, 0, 1, 2)
         count = len(self.monomials)
-        first[:, :count], second[:, :count] = (
-            self.monomials.gradients(z),
-            self.monomials.hessians(z),
-        )
+        first[:, :count] = self.monomials.gradients(z)
+        second[:, :count] = self.monomials.hessians(z)
         for k, expression in enumerate(self.others, start=count):
-            jet = expression.jet(z)
-            first[:, k], second[:, k] = jet.gradient, jet.hessian
+            own, jet = expression.own_jet(z)
+            first[:, k, own], second[:, k, own[:, None], own] = jet.gradient, jet.hessian
         scale = self.frame.scale
         first /= scale
         second /= np.outer(scale, scale)
         return first, second
+
+    def curvatures(self, x: FloatArray, spread: FloatArray) -> FloatArray:
+        """sum_pq d_p d_q theta ``spread[p, q]`` at states ``(n, d)``; returns ``(K, n)``.
+
+        ``spread (d, d, n)`` is a covariance, in the units of the states.
+        """
+        z, scale = self.frame.standardise(x), self.frame.scale
+        spread = spread / np.outer(scale, scale)[..., None]
+        found, count = np.empty((len(self), len(z))), len(self.monomials)
+        if count:
+            found[:count] = np.einsum("nkpq,pqn->kn", self.monomials.hessians(z), spread)
+        for k, expression in enumerate(self.others, start=count):
+            own, jet = expression.own_jet(z)
+            bend = jet.hessian.transpose(1, 2, 0)
+            found[k] = sum(
+                bend[i, j] * spread[p, q] for i, p in enumerate(own) for j, q in enumerate(own)
+            )
+        return found
 
     @cached_property
     def degrees(self) -> FloatArray:

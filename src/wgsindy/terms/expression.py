@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.terms.derivatives import FUNCTIONS, Jet
 from wgsindy.terms.parsing import LARGEST_WHOLE, Node, add, constant, multiply, parse
 from wgsindy.terms.sympy_bridge import from_sympy, to_sympy
@@ -90,7 +90,7 @@ class Expression:
         """
         return _text(self.root, notation)
 
-    @property
+    @cached_property
     def variables(self) -> frozenset[str]:
         """Names that occur in the formula."""
         return frozenset(_variables(self.root))
@@ -114,14 +114,26 @@ class Expression:
     def jet(self, states: FloatArray) -> Jet:
         """Evaluate with exact gradient and Hessian at ``states (n, d)``."""
         n, d = states.shape
+        own, jet = self.own_jet(states)
+        if len(own) == d:
+            return jet
+        gradient, hessian = np.zeros((d, n)).T, np.zeros((d, d, n)).transpose(2, 0, 1)
+        gradient[:, own] = jet.gradient
+        hessian[:, own[:, None], own] = jet.hessian
+        return Jet(jet.value, gradient, hessian)
+
+    def own_jet(self, states: FloatArray) -> tuple[IntArray, Jet]:
+        """Return the coordinates that occur, and the jet along these: the others are zero."""
+        own = np.flatnonzero([name in self.variables for name in self.names])
+        n, d = len(states), len(own)
         # Samples of one derivative are neighbours in memory, and stay so in all that is computed
         # from these: many times faster than a step of d numbers from one to the next.
         slopes, flat = np.repeat(np.eye(d), n, axis=1).reshape(d, d, n), np.zeros((d, d, n))
         jets = {
-            name: Jet(states[:, i], slopes[i].T, flat.transpose(2, 0, 1))
-            for i, name in enumerate(self.names)
+            self.names[i]: Jet(states[:, i], slopes[row].T, flat.transpose(2, 0, 1))
+            for row, i in enumerate(own)
         }
-        return _jet(self.root, jets, n, d)
+        return own, _jet(self.root, jets, n, d)
 
     def about(self, origin: FloatArray) -> Expression:
         """Put ``x - origin`` in place of each state; where ``origin (d,)`` is 0, ``x`` stays.
@@ -183,7 +195,7 @@ def _jet(node: Node, jets: dict[str, Jet], n: int, d: int) -> Jet:
     match node.kind:
         case "constant":
             flat = np.zeros((d, d, n)).transpose(2, 0, 1)
-            return Jet(np.full(n, node.number), flat[:, 0], flat)
+            return Jet(np.full(n, node.number), np.zeros((d, n)).T, flat)
         case "variable":
             return jets[node.name]
     children = [_jet(child, jets, n, d) for child in node.children]

@@ -68,10 +68,7 @@ FAMILIES: dict[str, tuple[Callable[..., System], ...]] = {
         limits.bad_coverage,
         limits.too_large_dt,
     ),
-    "Spanning libraries": (
-        bistable.mueller_brown_spanned,
-        financial.sabr_spanned,
-    ),
+    "Spanning libraries": (bistable.mueller_brown_spanned, financial.sabr_spanned),
     "Variants": (
         limits.duffing_degenerate,
         limits.van_der_pol_degenerate,

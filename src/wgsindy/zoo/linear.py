@@ -25,34 +25,19 @@ def ornstein_uhlenbeck(key: str, title: str, drift: Drift, diffusion: Tensor) ->
 
 def indep_ou() -> System:
     """Two independent coordinates with unequal rates and noise."""
-    return ornstein_uhlenbeck(
-        "indep_ou",
-        "Independent OU",
-        (-X, -2 * Y),
-        diagonal(1, 0.49),
-    )
+    return ornstein_uhlenbeck("indep_ou", "Independent OU", (-X, -2 * Y), diagonal(1, 0.49))
 
 
 def correlated_ou() -> System:
     """Uncoupled drift, correlated noise: the coupling is in the tensor alone."""
     noise = correlated(1, 0.64, -0.48)
-    return ornstein_uhlenbeck(
-        "correlated_ou",
-        "Correlated OU",
-        (-X, -1.5 * Y),
-        noise,
-    )
+    return ornstein_uhlenbeck("correlated_ou", "Correlated OU", (-X, -1.5 * Y), noise)
 
 
 def coupled_ou() -> System:
     """Coupled through a symmetric drift matrix: reversible."""
     drift = (-X + 0.5 * Y, 0.5 * X - Y)
-    return ornstein_uhlenbeck(
-        "coupled_ou",
-        "Coupled OU",
-        drift,
-        diagonal(1, 1),
-    )
+    return ornstein_uhlenbeck("coupled_ou", "Coupled OU", drift, diagonal(1, 1))
 
 
 def two_factor_vasicek() -> System:

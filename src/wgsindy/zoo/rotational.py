@@ -14,12 +14,7 @@ from wgsindy.zoo.system import System, X, Y, correlated, diagonal
 def rotational_ou(omega: float = 2.0) -> System:
     """A damped rotation with isotropic noise."""
     drift = (-X - omega * Y, omega * X - Y)
-    return ornstein_uhlenbeck(
-        "rotational_ou",
-        "Rotational OU",
-        drift,
-        diagonal(1, 1),
-    )
+    return ornstein_uhlenbeck("rotational_ou", "Rotational OU", drift, diagonal(1, 1))
 
 
 def spiral_sink_corr() -> System:

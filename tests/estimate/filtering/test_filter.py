@@ -383,12 +383,12 @@ def test_slopes_at_another_noise_are_expected_by_the_information() -> None:
 # Blocks
 
 
-def assert_same(found: FilterSums, expected: FilterSums) -> None:
+def assert_same(found: FilterSums, expected: FilterSums, share: float = 1e-11) -> None:
     assert (found.count, found.clipped) == (expected.count, expected.clipped)
     for item in fields(FilterSums):
         one, other = getattr(found, item.name), np.asarray(getattr(expected, item.name))
         size = np.abs(other).max(initial=0.0)
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-11 * size, err_msg=item.name)
+        np.testing.assert_allclose(one, other, rtol=0, atol=share * size, err_msg=item.name)
 
 
 DATASETS = {
@@ -505,3 +505,21 @@ def test_short_blocks_lose_little_of_what_the_samples_tell() -> None:
     # Negative control: blocks of two samples know nothing of the noise but its share of a step.
     tiny = reduce(FilterPass(model, block=2), data, chunk_size=1024)
     assert (np.diag(tiny.tensor) < 0.9 * np.diag(long.tensor)).any()
+
+
+def test_pieces_of_blocks_find_what_the_blocks_find() -> None:
+    # Memory is about two samples here: after 32 of them nothing is left of where a piece began.
+    data, model = observed(3, uneven((300, 128, 70, 5))), linear()
+    expected = reduce(FilterPass(model, len(data)), data, chunk_size=BLOCK)
+    found = reduce(FilterPass(model, len(data), BLOCK, 32), data, chunk_size=BLOCK)
+    assert_same(found, expected, 1e-9)
+    # Negative control: after two of them much is.
+    rough = reduce(FilterPass(model, len(data), BLOCK, 2), data, chunk_size=BLOCK)
+    assert abs(rough.log_likelihood - expected.log_likelihood) > 1e-3
+
+
+def test_slopes_that_are_not_clustered_are_the_sum_of_those_that_are() -> None:
+    data, model = observed(3, uneven(SHORT)), linear()
+    each, total = (reduce(FilterPass(model, number), data) for number in (len(data), 0))
+    np.testing.assert_allclose(total.drift_slope[0], each.drift_slope.sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(total.tensor_slope[0], each.tensor_slope.sum(axis=0), rtol=1e-9)

@@ -217,13 +217,15 @@ def test_with_too_many_coefficients_all_noise_is_a_matter_of_doubt(
     seen = detected(0.0, SQUARE)
     assert seen.doubt is None
     monkeypatch.setattr(noise_detection, "MOST_FILTERED", 3)  # of drift and tensor, two each
+    doubts = []
     for quantum in (0.0, 0.1):
         found = detected(quantum, SQUARE)
         assert not found.covariance.any()
         assert not found.rounding.any()
         assert found.doubt is not None
-        # Rounding is part of it.
-        np.testing.assert_allclose(found.doubt.deviation, seen.covariance[0], rtol=0.1)
+        doubts.append(found.doubt.deviation)
+        np.testing.assert_allclose(doubts[-1], seen.covariance[0], rtol=0.1)
+    np.testing.assert_allclose(doubts[1], doubts[0])  # rounding is part of it
     assert detected(0.0, SQUARE, forced=True).doubt is None
     monkeypatch.setattr(noise_detection, "MOST_FILTERED", 4)
     assert detected(0.0, SQUARE).doubt is None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from wgsindy.estimate.filtering.noisy_samples import (
     SHORTEST_BLOCK,
     _chunk_size,
     _midway,
+    _same,
     _worth,
     block_length,
 )
@@ -74,7 +77,9 @@ def test_a_block_is_sixteen_times_what_a_filter_remembers(
 def test_a_step_is_worth_half_the_square_of_the_change_a_coefficient() -> None:
     used = model_of([{"x": -1.0}], [{"1": 0.5}], noise=np.array([0.1]))
     drift, tensor = np.diag([1.0, 2.0, 3.0]), np.diag([1.0, 5.0, 7.0, 11.0])
-    sums = FilterSums(9, 0.0, drift, np.zeros((1, 3)), tensor, np.zeros((1, 4)), np.zeros((3, 4)))
+    sums = FilterSums(
+        9, 0.0, 0, drift, np.zeros((1, 3)), tensor, np.zeros((1, 4)), np.zeros((3, 4))
+    )
     later = replace(
         used,
         drift=used.drift + np.array([[0.1, 0.2, -0.3]]),
@@ -98,7 +103,7 @@ def test_midway_is_the_mean_of_all_that_is_estimated() -> None:
 def test_chunks_hold_whole_blocks_whose_derivatives_stay_in_the_cache(d: int, numbers: int) -> None:
     names, entries = ("x", "y", "z")[:d], d * (d + 1) // 2
     model = model_of([{name: -1.0} for name in names], [{"1": 0.5}] * entries)
-    blocks = min(BLOCK_NUMBERS // numbers, MOST_BLOCKS)
+    blocks = min(BLOCK_NUMBERS // numbers, 2 * MOST_BLOCKS)  # as many samples as in blocks of 128
     assert _chunk_size(model, 64) == 64 * blocks
 
 
@@ -109,3 +114,13 @@ def test_two_records_row_by_row_end_in_a_verdict_or_a_sentence() -> None:
     two = 1.5 + np.asarray(lfilter([1.0], [1.0, -kept], shocks, axis=1))
     with pytest.raises(DataError, match="the fit runs away"):
         WGSINDy("poly2").fit(Trajectories([two.T.reshape(-1, 1)], 0.05))
+
+
+def test_terms_are_the_same_only_if_they_were_chosen_before() -> None:
+    def posteriors(*chosen: list[bool]) -> list[Any]:
+        return [SimpleNamespace(best=np.array(one)) for one in chosen]
+
+    now = posteriors([True, False], [True, True])
+    assert _same(posteriors([True, False], [True, True]), now)
+    assert not _same(posteriors([True, False], [False, True]), now)
+    assert not _same([], now)  # of a first round nobody knows

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy.estimate.likelihood.error_bars import LEAST_WEIGHT, OPEN_SHARE, OpenSupports
+from wgsindy.estimate.likelihood.error_bars import (
+    COEFFICIENT_SHARE,
+    LEAST_WEIGHT,
+    OPEN_SHARE,
+    OpenSupports,
+)
 from wgsindy.estimate.likelihood.evidence import Posterior, Problem
 
 SUPPORTS = np.array([[True, True, False], [True, False, False], [True, False, True]])
@@ -36,7 +41,7 @@ def test_weights_at_a_share_of_the_cost_are_those_of_cheaper_terms() -> None:
 @pytest.mark.parametrize(("share", "kept"), [(0.99, 2), (1.01, 3)])
 def test_supports_of_no_weight_are_left_out(share: float, kept: int) -> None:
     least = share * LEAST_WEIGHT
-    found = OpenSupports.of(problem(), posterior([1.0, 0.5, least], [0.0, 0.0, 0.0]))
+    found = OpenSupports.of(problem(), posterior([1.0, 0.5, least], [0.0, 0.0, 0.0]), 1.0)
     np.testing.assert_array_equal(found.supports, SUPPORTS[:kept])
     expected = np.array([1.0, 0.5, least])[:kept]
     np.testing.assert_allclose(found.weights, expected / expected.sum())
@@ -45,19 +50,19 @@ def test_supports_of_no_weight_are_left_out(share: float, kept: int) -> None:
 
 def test_the_chosen_support_takes_part_whatever_its_weight_at_a_share_of_the_cost() -> None:
     paid = [0.0, 100.0, 100.0]
-    found = OpenSupports.of(problem(), posterior([1.0, 0.9, 0.1], paid))
+    found = OpenSupports.of(problem(), posterior([1.0, 0.9, 0.1], paid), OPEN_SHARE)
     np.testing.assert_array_equal(found.supports, SUPPORTS)
     assert found.weights[0] < LEAST_WEIGHT
-    assert 0 < OPEN_SHARE < 1
+    assert 0 < COEFFICIENT_SHARE < OPEN_SHARE < 1
 
 
 def test_spread_and_widening_by_hand() -> None:
-    found = OpenSupports.of(problem(), posterior([6.0, 3.0, 1.0], [0.0, 0.0, 0.0]))
+    found = OpenSupports.of(problem(), posterior([6.0, 3.0, 1.0], [0.0, 0.0, 0.0]), 1.0)
     centre, spread = np.array([1.0, 1.0, 0.2]), np.zeros((3, 3))
     for weight, row, covariance in zip(*found[1:], strict=True):
         spread += weight * (covariance + np.outer(row - centre, row - centre))
     np.testing.assert_allclose(found.spread(centre), spread)
-    given = np.array([0.1, 0.2, 0.3])
+    given = np.array([[0.1, 0.05, 0.0], [0.05, 0.2, -0.1], [0.0, -0.1, 0.3]])
     factors = np.ones(3)
     for k in (0, 1):  # the terms that were chosen
         inside = found.supports[:, k]
@@ -66,7 +71,7 @@ def test_spread_and_widening_by_hand() -> None:
         )
         mean = np.sum((found.weights * own)[inside]) / found.weights[inside].sum()
         more = mean - found.covariances[0, k, k]
-        factors[k] = np.sqrt(max(1.0, 1 + more / given[k]))
+        factors[k] = np.sqrt(max(1.0, 1 + more / given[k, k]))
     assert factors[0] > 1.2
-    np.testing.assert_allclose(found.widening(given), factors)
-    np.testing.assert_array_equal(found.widening(np.zeros(3)), np.ones(3))
+    np.testing.assert_allclose(found.widened(given), given * np.outer(factors, factors))
+    np.testing.assert_array_equal(found.widened(np.zeros((3, 3))), np.zeros((3, 3)))

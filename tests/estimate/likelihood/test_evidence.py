@@ -222,6 +222,27 @@ def test_the_best_support_alone_is_the_first_of_a_search(
         assert gain == pytest.approx(expected.gain, rel=ROUNDING, abs=ROUNDING)
 
 
+@pytest.mark.parametrize("size", [6, 12, 16, 17])
+def test_a_guess_changes_nothing_but_the_way_to_the_best_support(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    climb, climbed = evidence._climb, list[int]()
+
+    def counted(problem: Problem, costs: FloatArray) -> Any:
+        climbed.append(len(problem))
+        return climb(problem, costs)
+
+    monkeypatch.setattr(evidence, "_climb", counted)
+    problem, costs = random_problem(size, seed=1, strong=(0, 3, 5)), np.full(size, 2.5)
+    expected = best_support(problem, costs)
+    climbed.clear()
+    for guess in (expected[0], np.zeros(size, dtype=bool), np.ones(size, dtype=bool)):
+        best, gain = best_support(problem, costs, guess)
+        np.testing.assert_array_equal(best, expected[0])
+        assert gain == pytest.approx(expected[1], rel=ROUNDING)
+    assert len(climbed) == (3 if size > 16 else 0)
+
+
 def test_the_best_support_of_nearly_dependent_terms_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two ways to compute gains of 1e9 differ by more than what rounding was said to be."""
     problem, costs = random_problem(6, seed=5), np.full(6, 3.0)

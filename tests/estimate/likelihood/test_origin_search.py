@@ -122,3 +122,29 @@ def test_a_linear_drift_vanishes_where_it_should_or_at_the_edge_of_the_data() ->
     matrix, offset = np.array([[-1.0, 0.5], [0.2, -2.0]]), np.array([0.3, 1.0])
     np.testing.assert_allclose(rest_of(100.0), np.linalg.solve(matrix, -offset), rtol=1e-9)
     assert rest_of(0.1).max() <= 0.1
+
+
+def test_points_are_tried_as_far_to_either_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[float] = []
+
+    def flat(x: float) -> float:
+        tried.append(x)
+        return 0.0
+
+    assert searched(flat, monkeypatch) == UNMOVED
+    coarse, fine = 0.04 * np.arange(-30, 31), 0.01 * np.arange(-4, 5)
+    expected = np.concatenate([coarse, fine, [(CENTRE - START) / SPREAD]])
+    found = (np.array(tried) - START) / SPREAD
+    assert set(np.round(found, 9).tolist()) == set(np.round(expected, 9).tolist())
+
+
+def test_where_nothing_is_lost_the_number_of_fewest_digits_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # From 298.87 to 299.87 all points are as good; 300 is not among them, nor need it be 299.4.
+    def plateau(x: float) -> float:
+        return 50.0 if abs(x - 299.37) < 0.5 else 0.0
+
+    assert searched(plateau, monkeypatch, rest=299.37) == 299.0
+    # A point alone is rounded all the same, to within 0.005 of a spread.
+    assert searched(lambda x: 50.0 * (x == 299.3741), monkeypatch, rest=299.3741) == 299.37

@@ -567,6 +567,23 @@ def test_noise_through_another_coordinate_takes_finer_steps(share: float) -> Non
     assert cut == (transition.RUNGE_KUTTA, 2 if share < 1 else 3)
 
 
+def test_noise_through_another_coordinate_takes_three_points_where_little_is_asked() -> None:
+    matrix, field, step = np.array([[0.0, 1.0], [-2.0, -0.5]]), np.diag([0.0, 0.5]), 0.05
+
+    def found(step: float, count: int) -> tuple[transition.Stages, float]:
+        model = linear_model(matrix, np.zeros(2), field, longest_step=step)
+        counted = replace(model, place=replace(model.place, count=count))
+        _, _, exact = linear_transition(matrix, np.zeros(2), field, step)
+        end = stepped(counted, points(2), step)
+        return counted.dynamics._scheme[0], float(np.abs(end.covariance[0] / exact - 1).max())
+
+    stages, off = found(step, 1)
+    assert stages is transition.HEUN
+    assert off < transition.THIRD_ORDER
+    assert found(step, 2)[0] is transition.RUNGE_KUTTA
+    assert found(0.3, 1)[0] is transition.RUNGE_KUTTA
+
+
 def test_spreads_of_many_coordinates_are_taken_for_normal(monkeypatch: pytest.MonkeyPatch) -> None:
     bent = model_of([{"x**2": -1.0}], [{"1": 0.5}])
     assert bent.dynamics._is_curved

@@ -126,17 +126,19 @@ def _summary(cells: Sequence[Cell]) -> Grid:
 
 
 def build_speed(lines: Sequence[Line]) -> Content:
-    """Seconds of a fit beside those of the yardstick."""
-    rows = [
-        [
-            percent(line.case.settings["noise"]),
-            str(line.result["samples"]),
-            *(number(line.result[key], 2) for key in ("seconds", "seconds_yardstick")),
-            number(line.result["seconds"] / line.result["seconds_yardstick"], 2),
-        ]
-        for line in lines
-        if line.result is not None
-    ]
+    """Seconds of a fit beside those of the yardstick: medians over seeds."""
+    found: dict[float, list[dict[str, Any]]] = {}
+    for line in lines:
+        if line.result is not None:
+            found.setdefault(float(line.case.settings["noise"]), []).append(line.result)
+    rows = []
+    for noise, results in found.items():
+        fit, yardstick = (
+            float(np.median([one[key] for one in results]))
+            for key in ("seconds", "seconds_yardstick")
+        )
+        times = [number(value, 2) for value in (fit, yardstick, fit / yardstick)]
+        rows.append([percent(noise), str(results[0]["samples"]), *times])
     return Content({"positions-speed": Grid("A fit in units of KMeans", SPEED_HEADINGS, rows)})
 
 

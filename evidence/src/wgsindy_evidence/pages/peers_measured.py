@@ -11,7 +11,7 @@ from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.ours.unseen import SYSTEMS
 from wgsindy_evidence.grid import Grid, number
 from wgsindy_evidence.pages.page import Content
-from wgsindy_evidence.peers.measured import OURS, THEIRS
+from wgsindy_evidence.peers.measured import FURTHER_SEEDS, OURS, THEIRS
 from wgsindy_evidence.peers.standings import failure, finished
 
 CELL_HEADINGS = (
@@ -26,16 +26,41 @@ MOST, MOST_OF_A_CELL = 0.9, 1.3  # of the rival's error: geometric mean over cel
 FASTER = {0.0: 50, 0.1: 20}  # times, on clean data and with this noise
 
 Key = tuple[str, float, float]  # system, dt, noise
-Pair = tuple[dict[str, Any], dict[str, Any]]  # our figures, theirs
+
+
+class Pair(NamedTuple):
+    """Figures of both methods on one data set."""
+
+    seed: int
+    ours: dict[str, Any]
+    theirs: dict[str, Any]
+
+
+class Ratio(NamedTuple):
+    """A geometric mean and its standard error; of a single ratio nobody knows one."""
+
+    mean: float
+    error: float
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair], name: str) -> Ratio:
+        """Ours over theirs."""
+        logs = np.log([pair.ours[name] / pair.theirs[name] for pair in pairs])
+        mean = float(np.exp(logs.mean()))
+        spread = float(np.std(logs, ddof=1)) if len(logs) > 1 else np.nan
+        return cls(mean, mean * spread / np.sqrt(len(logs)))
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f}" + (f" ± {self.error:.2f}" if np.isfinite(self.error) else "")
 
 
 class CellRatios(NamedTuple):
-    """One cell: errors of ours over theirs, and their seconds over ours, as geometric means."""
+    """One cell: errors of ours over theirs, and their seconds over ours, a geometric mean."""
 
     key: Key
     pairs: list[Pair]
-    drift: float
-    tensor: float
+    drift: Ratio
+    tensor: Ratio
     faster: float
 
 
@@ -72,8 +97,8 @@ def in_short(cells: Sequence[CellRatios]) -> str:
     """Geometric means over the cells, and the cells that suit the rival best."""
     if not cells:
         return ""
-    means = {key: _mean([getattr(cell, key) for cell in cells]) for key in ("drift", "tensor")}
-    most = {key: max(getattr(cell, key) for cell in cells) for key in means}
+    means = {key: _mean([getattr(cell, key).mean for cell in cells]) for key in ("drift", "tensor")}
+    most = {key: max(getattr(cell, key).mean for cell in cells) for key in means}
     return (
         "- **On coarse and noisy steps**, beside the parametric estimators of the same rival: our "
         f"drift error is {means['drift']:.2f} times its own and our tensor error "
@@ -93,20 +118,18 @@ def paired(lines: Sequence[Line]) -> dict[Key, list[Pair]]:
             key = (line.case.system, float(set_["dt"]), float(set_["noise"]))
             found.setdefault((key, line.case.seed), {})[line.case.recipe] = result
     pairs: dict[Key, list[Pair]] = {}
-    for (key, _), by in found.items():
+    for (key, seed), by in found.items():
         if OURS in by and THEIRS in by:
-            pairs.setdefault(key, []).append((by[OURS], by[THEIRS]))
+            pairs.setdefault(key, []).append(Pair(seed, by[OURS], by[THEIRS]))
     return pairs
 
 
 def _ratios(key: Key, pairs: list[Pair]) -> CellRatios:
-    return CellRatios(
-        key,
-        pairs,
-        _mean([ours["drift"] / theirs["drift"] for ours, theirs in pairs]),
-        _mean([ours["tensor"] / theirs["tensor"] for ours, theirs in pairs]),
-        _mean([theirs["seconds_warm"] / ours["seconds_warm"] for ours, theirs in pairs]),
-    )
+    # Further seeds were run beside other work.
+    timed = [pair for pair in pairs if pair.seed not in FURTHER_SEEDS]
+    faster = [pair.theirs["seconds_warm"] / pair.ours["seconds_warm"] for pair in timed]
+    drift, tensor = (Ratio.of(pairs, name) for name in ("drift", "tensor"))
+    return CellRatios(key, pairs, drift, tensor, _mean(faster))
 
 
 def _mean(ratios: Sequence[float]) -> float:
@@ -118,17 +141,22 @@ def _cell_cells(cell: CellRatios) -> list[str]:
     (system, dt, noise), pairs = cell.key, cell.pairs
 
     def medians(name: str, digits: int) -> list[str]:
-        return [number(float(np.median([pair[n][name] for pair in pairs])), digits) for n in (0, 1)]
+        both = zip(*((pair.ours[name], pair.theirs[name]) for pair in pairs), strict=True)
+        return [number(float(np.median(figures)), digits) for figures in both]
 
+    both = [
+        sum(bool(pair.ours["exact"]) for pair in pairs),
+        sum(bool(pair.theirs["exact"]) for pair in pairs),
+    ]
     return [
         SYSTEMS[system].title,
         f"{dt:g}",
         f"{100 * noise:g} %" if noise else "none",
         *medians("drift", 3),
-        number(cell.drift, 2),
+        str(cell.drift),
         *medians("tensor", 3),
-        number(cell.tensor, 2),
-        *(f"{sum(bool(pair[n]['exact']) for pair in pairs)} of {len(pairs)}" for n in (0, 1)),
+        str(cell.tensor),
+        *(f"{exact} of {len(pairs)}" for exact in both),
         *medians("seconds_warm", 2),
         number(cell.faster, 0),
     ]
@@ -136,15 +164,19 @@ def _cell_cells(cell: CellRatios) -> list[str]:
 
 def _total_cells(title: str, cells: Sequence[CellRatios]) -> list[str]:
     targets = {FASTER[cell.key[2]] for cell in cells}
+    ratios = [[getattr(cell, name) for cell in cells] for name in ("drift", "tensor")]
     return [
         title,
         f"{sum(len(cell.pairs) for cell in cells)}",
-        number(_mean([cell.drift for cell in cells]), 2),
-        f"{MOST:g}",
-        f"{max(cell.drift for cell in cells):.2f} (at most {MOST_OF_A_CELL:g})",
-        number(_mean([cell.tensor for cell in cells]), 2),
-        f"{MOST:g}",
-        f"{max(cell.tensor for cell in cells):.2f} (at most {MOST_OF_A_CELL:g})",
+        *(
+            text
+            for own in ratios
+            for text in (
+                number(_mean([ratio.mean for ratio in own]), 2),
+                f"{MOST:g}",
+                f"{max(own)} (at most {MOST_OF_A_CELL:g})",
+            )
+        ),
         number(_mean([cell.faster for cell in cells]), 0),
         f"{targets.pop()}" if len(targets) == 1 else "-",
     ]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, zeros
 from wgsindy.data.chunk import Chunk, Spans
 from wgsindy.diagnostics.residuals.probes import in_deviations
 from wgsindy.estimate.predictions import Predictions
@@ -32,14 +32,14 @@ LEAST_LEFT = 1e-6  # share of a window that the fitted terms must leave, for a t
 class Echoes:
     """Sums of products of K fitted terms with R signs of the past, by component.
 
-    The signs are W windows of the residuals of each of d coordinates, V pairs of windows of the
-    component's own, and S spells of each term.
+    The signs are W windows of the residuals of each of d coordinates, and S spells of each term.
     """
 
     terms: FloatArray  # (d, K, K)
     across: FloatArray  # (d, K, R)
     squares: FloatArray  # (d, R)
     explained: FloatArray  # (d, K + R) products with the residual
+    windows: FloatArray  # (d, W, W) products of the windows of the component's own residuals
 
     def errors(self, fitted: BoolArray) -> FloatArray:
         """Slopes along signs of the past in standard errors, ``(d, R)``.
@@ -48,20 +48,32 @@ class Echoes:
         where a formula explodes at a sample, which other checks say, and along spells of terms
         that a component does not have.
         """
-        d, k = fitted.shape
-        found = np.zeros_like(self.squares)
-        sums = np.concatenate([self.squares, self.terms.reshape(d, -1)], axis=1)
-        for p in np.flatnonzero(np.isfinite(sums).all(axis=1)).tolist():
-            own = np.flatnonzero(fitted[p])
-            size = np.sqrt(np.diag(self.terms[p]))[own]
-            size[size == 0] = 1.0  # terms have units of their own
-            gram = self.terms[p][np.ix_(own, own)] / np.outer(size, size)
-            across = self.across[p][own] / size[:, None]
-            taken = np.linalg.lstsq(gram, across)[0]
-            slope = self.explained[p, k:] - taken.T @ (self.explained[p, own] / size)
-            left = self.squares[p] - np.einsum("kr,kr->r", across, taken)
-            there = left > LEAST_LEFT * self.squares[p]
-            found[p, there] = slope[there] / np.sqrt(left[there])
+        k = fitted.shape[1]
+        signs = zip(self.across, self.squares, self.explained[:, k:], strict=True)
+        return np.stack([self._beside(p, fitted[p], *sign) for p, sign in enumerate(signs)])
+
+    def _beside(
+        self,
+        p: int,
+        fitted: BoolArray,
+        across: FloatArray,
+        squares: FloatArray,
+        explained: FloatArray,
+    ) -> FloatArray:
+        """Errors ``(r,)`` of signs beside the terms of component ``p``, from their sums."""
+        found = np.zeros(len(squares))
+        if not (np.isfinite(squares).all() and np.isfinite(self.terms[p]).all()):
+            return found
+        own = np.flatnonzero(fitted)
+        size = np.sqrt(np.diag(self.terms[p]))[own]
+        size[size == 0] = 1.0  # terms have units of their own
+        gram = self.terms[p][np.ix_(own, own)] / np.outer(size, size)
+        beside = across[own] / size[:, None]
+        taken = np.linalg.lstsq(gram, beside)[0]
+        slope = explained - taken.T @ (self.explained[p, own] / size)
+        left = squares - np.einsum("kr,kr->r", beside, taken)
+        there = left > LEAST_LEFT * squares
+        found[there] = slope[there] / np.sqrt(left[there])
         return found
 
     def of_residuals(self, fitted: BoolArray) -> FloatArray:
@@ -70,14 +82,24 @@ class Echoes:
         return self.errors(fitted)[:, : d * len(WINDOWS)].reshape(d, d, -1)
 
     def of_rates(self, fitted: BoolArray) -> FloatArray:
-        """The same of what goes on beyond what is taken back, ``(d, V)``."""
-        first = len(fitted) * len(WINDOWS)
-        return self.errors(fitted)[:, first : first + len(RATES)]
+        """The same of what the longer of two windows has beyond the shorter, ``(d, V)``."""
+        (d, k), w, mix = fitted.shape, len(WINDOWS), _between()
+        found = np.empty((d, len(RATES)))
+        for p in range(d):
+            own = slice(p * w, (p + 1) * w)
+            found[p] = self._beside(
+                p,
+                fitted[p],
+                self.across[p][:, own] @ mix.T,
+                np.einsum("vw,wx,vx->v", mix, self.windows[p], mix),
+                mix @ self.explained[p, k:][own],
+            )
+        return found
 
     def of_terms(self, fitted: BoolArray) -> FloatArray:
         """The same of coefficients, ``(d, K, S)``: component, term, spell."""
         d, k = fitted.shape
-        return self.errors(fitted)[:, d * len(WINDOWS) + len(RATES) :].reshape(d, k, -1)
+        return self.errors(fitted)[:, d * len(WINDOWS) :].reshape(d, k, -1)
 
 
 @dataclass(frozen=True)
@@ -95,44 +117,53 @@ class Listener:
         return cls(basis, terms, drift[:, terms] != 0)
 
     def empty(self) -> Echoes:
-        d, k = self.fitted.shape
-        r = d * len(WINDOWS) + len(RATES) + k * len(SPELLS)
-        return Echoes(
-            np.zeros((d, k, k)), np.zeros((d, k, r)), np.zeros((d, r)), np.zeros((d, k + r))
-        )
+        (d, k), w = self.fitted.shape, len(WINDOWS)
+        r = d * w + k * len(SPELLS)
+        return Echoes(*zeros((d, k, k), (d, k, r), (d, r), (d, k + r), (d, w, w)))
 
     def add(
         self, total: Echoes, chunk: Chunk, found: Predictions, z: FloatArray, noisy: BoolArray
     ) -> None:
         """Add a chunk; ``z (d, n)`` is zero where it is not ``noisy``."""
         values = self.basis.values(found.states)[:, self.terms].T
-        spans = Spans.of(chunk.trajectory)
+        spans, w = Spans.of(chunk.trajectory), len(WINDOWS)
         windows = _past(z, WINDOWS, spans)
-        rates = _between(windows.reshape(len(z), len(WINDOWS), -1))
         root = in_deviations(found, chunk.dt) * noisy
+        # Only where windows meet themselves is there nothing that is zero unless it is noisy.
+        squares = windows**2 @ noisy.T.astype(np.float64)
         for p, fitted in enumerate(self.fitted):
-            terms = values[fitted] * root[p]
+            terms, own = values[fitted] * root[p], windows[p * w : (p + 1) * w]
             spells = _past(terms * z[p], SPELLS, spans) * np.repeat(terms, len(SPELLS), axis=0)
-            past = np.concatenate([windows * noisy[p], rates[p] * noisy[p], spells])
-            always = len(past) - len(spells)
-            own = np.append(np.ones(always, dtype=bool), np.repeat(fitted, len(SPELLS)))
+            there = np.append(np.ones(len(windows), dtype=bool), np.repeat(fitted, len(SPELLS)))
             total.terms[p][np.ix_(fitted, fitted)] += terms @ terms.T
-            total.across[p][np.ix_(fitted, own)] += terms @ past.T
-            total.squares[p, own] += np.einsum("rn,rn->r", past, past)
-            total.explained[p, np.append(fitted, own)] += np.append(terms @ z[p], past @ z[p])
+            total.across[p][np.ix_(fitted, there)] += np.hstack(
+                [terms @ windows.T, terms @ spells.T]
+            )
+            total.squares[p, there] += np.append(
+                squares[:, p], np.einsum("rn,rn->r", spells, spells)
+            )
+            total.explained[p, np.append(fitted, there)] += np.concatenate(
+                [one @ z[p] for one in (terms, windows, spells)]
+            )
+            total.windows[p] += (own * noisy[p]) @ own.T
 
 
 def _past(values: FloatArray, windows: tuple[int, ...], spans: Spans) -> FloatArray:
     """Sums of ``values (m, n)`` over the steps before each, of its own trajectory, ``(m W, n)``."""
     m, n = values.shape
-    summed = np.concatenate([np.zeros((m, 1)), np.cumsum(values, axis=1)], axis=1)
+    summed = np.zeros((m, n + 1))
+    np.cumsum(values, axis=1, out=summed[:, 1:])
     row, start = np.arange(n), np.repeat(spans.first, spans.length)
-    back = [summed[:, :-1] - summed.take(np.maximum(row - w, start), axis=1) for w in windows]
-    return np.stack(back, axis=1).reshape(-1, n)
+    back = np.empty((m, len(windows), n))
+    for k, w in enumerate(windows):
+        np.subtract(summed[:, :-1], summed.take(np.maximum(row - w, start), axis=1), out=back[:, k])
+    return back.reshape(-1, n)
 
 
-def _between(windows: FloatArray) -> FloatArray:
-    """What the longer window of each pair has beyond the shorter, ``(d, V, n)``, in deviations."""
-    unit = windows / np.sqrt(WINDOWS)[:, None]
-    short, long = (np.array([WINDOWS.index(pair[k]) for pair in RATES]) for k in (0, 1))
-    return unit[:, long] - unit[:, short]
+def _between() -> FloatArray:
+    """Longer windows of :data:`RATES` minus shorter ones, in deviations of each, ``(V, W)``."""
+    mix = np.zeros((len(RATES), len(WINDOWS)))
+    for row, pair in enumerate(RATES):
+        for sign, steps in zip((-1.0, 1.0), pair, strict=True):
+            mix[row, WINDOWS.index(steps)] = sign / np.sqrt(steps)
+    return mix

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, zeros
 from wgsindy.data.chunk import Chunk, Spans
 from wgsindy.data.dataset import Dataset
 from wgsindy.estimate.predictions import Predictions
@@ -164,18 +164,8 @@ class Prober:
 
     def empty(self) -> Probes:
         (d, r), count = (len(self.centre), len(self.lengths)), len(LAGS)
-        return Probes(
-            np.zeros((3, d, BINS, d)),
-            np.zeros((2, PARTS, d, d + 2)),
-            np.zeros((2, PARTS, d)),
-            np.zeros((2, r, d, d + 2)),
-            np.zeros((count, d, d)),
-            np.zeros((count, d)),
-            np.zeros(count),
-            np.zeros((2, d, d)),
-            np.zeros(d),
-            np.zeros(d),
-        )
+        groups = (3, d, BINS, d), (2, PARTS, d, d + 2), (2, PARTS, d), (2, r, d, d + 2)
+        return Probes(*zeros(*groups, (count, d, d), (count, d), (count,), (2, d, d), (d,), (d,)))
 
     def add(
         self, total: Probes, chunk: Chunk, found: Predictions, z: FloatArray, noisy: BoolArray
@@ -205,16 +195,17 @@ class Prober:
         part = within * PARTS // self.lengths[owner]
         where = ((chunk.states - self.centre) / self.scale).T
         root = in_deviations(found, chunk.dt) * noisy
-        spans = Spans.of(owner)
+        spans = Spans.of(owner * PARTS + part)  # one part of one trajectory each
+        trajectory, piece = np.divmod(spans.owner, PARTS)
         for p in range(len(z)):
             along = np.concatenate([np.ones((1, z.shape[1])), where, found.drift.T[p : p + 1]])
             along *= root[p]
             for row, values in enumerate((along * z[p], along**2)):
-                spans.add_to(total.trajectories[row, :, p], values)
-                for k, value in enumerate(values):
-                    total.parts[row, :, p, k] += np.bincount(part, value, minlength=PARTS)
-            total.part_squares[0, :, p] += np.bincount(part, noisy[p], minlength=PARTS)
-            total.part_squares[1, :, p] += np.bincount(part, z[p] ** 2, minlength=PARTS)
+                sums = spans.sums(values)
+                np.add.at(total.trajectories[row, :, p], trajectory, sums)
+                np.add.at(total.parts[row, :, p], piece, sums)
+            sums = spans.sums(np.stack([noisy[p], z[p] ** 2]))
+            np.add.at(total.part_squares[:, :, p].T, piece, sums)
 
     def _add_lags(self, total: Probes, trajectory: IntArray, z: FloatArray) -> None:
         square = np.where(z != 0, z**2 - 1, 0.0)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data.arrays import BoolArray, FloatArray, zeros
 from wgsindy.data.chunk import Chunk, Spans
 from wgsindy.diagnostics.residuals.echoes import Echoes, Listener
 from wgsindy.diagnostics.residuals.probes import (
@@ -57,6 +57,11 @@ class Residuals:
     """Sums over samples; see :class:`ResidualPass`."""
 
     samples: int
+    singular: int  # samples where noise is nearly confined to fewer directions
+    doubled: int  # samples where it is so to within a percent, as that of copies
+    long_steps: int
+    probes: Probes = field(metadata=merged_by(added))  # z by place, time, trajectory and past
+    echoes: Echoes = field(metadata=merged_by(added))  # z by sums of earlier ones
     count: FloatArray  # (d,) samples at which the coordinate has noise worth the name
     squares: FloatArray  # (d,) of z
     cubes: FloatArray  # (d,)
@@ -71,9 +76,6 @@ class Residuals:
     low_noise: FloatArray  # (d,) samples where the coordinate has almost none
     at_edge: FloatArray  # (2, d) samples at the smallest and at the largest state
     visits: FloatArray  # (2, d) times that a trajectory came within half a step of these
-    singular: int  # samples where noise is nearly confined to fewer directions
-    doubled: int  # samples where it is so to within a percent, as that of copies
-    long_steps: int
     paired: FloatArray  # (2, 2, d) over one step and over two: b dX / v, and b^2 dt / v
     explained: FloatArray  # (R, d) b dX / v of each trajectory
     expected: FloatArray  # (R, d) b^2 dt / v, what it is if the drift is right
@@ -81,8 +83,6 @@ class Residuals:
     trajectory_count: FloatArray  # (R, d)
     stretches: FloatArray  # (2, d, S) z and z^2 - 1, by stretches of time
     paces: FloatArray  # (2, P, d) number and sum of z^2, by length of step
-    probes: Probes = field(metadata=merged_by(added))  # z by place, time, trajectory and past
-    echoes: Echoes = field(metadata=merged_by(added))  # z by sums of earlier ones
 
     @property
     def variance(self) -> FloatArray:
@@ -209,35 +209,10 @@ class ResidualPass(SumPass[Residuals]):
 
     def empty(self) -> Residuals:
         d, b, r = len(self.level), len(BLOCKS), self.n_trajectories
-        return Residuals(
-            samples=0,
-            count=np.zeros(d),
-            squares=np.zeros(d),
-            cubes=np.zeros(d),
-            fourths=np.zeros(d),
-            leftover=np.zeros(d),
-            allotted=np.zeros(d),
-            pairs=np.zeros(d),
-            lagged=np.zeros(d),
-            lagged_squares=np.zeros(d),
-            block_counts=np.zeros((b, d)),
-            block_squares=np.zeros((b, d)),
-            low_noise=np.zeros(d),
-            at_edge=np.zeros((2, d)),
-            visits=np.zeros((2, d)),
-            singular=0,
-            doubled=0,
-            long_steps=0,
-            paired=np.zeros((2, 2, d)),
-            explained=np.zeros((r, d)),
-            expected=np.zeros((r, d)),
-            trajectory_squares=np.zeros((r, d)),
-            trajectory_count=np.zeros((r, d)),
-            stretches=np.zeros((2, d, self.stretches.total)),
-            paces=np.zeros((2, PACES, d)),
-            probes=self.prober.empty(),
-            echoes=self.listener.empty(),
-        )
+        shapes = *[(d,)] * 9, (b, d), (b, d), (d,), (2, d), (2, d), (2, 2, d), *[(r, d)] * 4
+        time = (2, d, self.stretches.total), (2, PACES, d)
+        others = self.prober.empty(), self.listener.empty()
+        return Residuals(0, 0, 0, 0, *others, *zeros(*shapes, *time))
 
     @np.errstate(all="ignore")  # a formula that explodes is seen by what is summed of it
     def add(self, total: Residuals, chunk: Chunk) -> Residuals:
@@ -313,8 +288,8 @@ class ResidualPass(SumPass[Residuals]):
         total.singular += int(np.count_nonzero(smallest < NEARLY_SINGULAR))
         total.doubled += int(np.count_nonzero(smallest < DOUBLED))
         spread = self.summary.region.scale
-        square = np.einsum("npq,q,p->n", jacobian**2, spread**2, spread**-2.0, optimize=True)
-        rate = np.sqrt(square / len(spread))
+        relative = np.outer(1.0 / spread, spread).ravel() ** 2
+        rate = np.sqrt(jacobian.reshape(len(jacobian), -1) ** 2 @ relative / len(spread))
         total.long_steps += int(np.count_nonzero(rate * seen.dt > LONG_STEP))
 
     def _add_slopes(

@@ -31,6 +31,8 @@ from wgsindy.model import tensor
 WARM_UP = 64
 LEAST_VARIANCE = 1e-3  # of a prediction, as a share of the variance of the noise
 LEAST_PIVOT = 1e-6  # share of its variance that a coordinate keeps once those before it are known
+# Coordinates that were measured at all, in a chunk, as a slice if they are neighbours.
+Asked = slice | list[int]
 
 
 class Blocks(NamedTuple):
@@ -59,6 +61,24 @@ class Blocks(NamedTuple):
         whole = cls(first[order], (plain.length + early)[order], plain.owner[order])
         return whole, early[order]
 
+    @classmethod
+    def in_pieces(cls, chunk: Chunk, block: int, piece: int) -> tuple[Blocks, int]:
+        """Cut blocks into pieces; and how many of these, the first, begin a piece earlier.
+
+        These are all but the first of a block: by its second piece a filter has forgotten where it
+        began. So the pieces of a block run side by side, and find what the block would.
+        """
+        whole = cls.of(chunk, block)
+        count = -(-whole.length // piece)
+        number = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        first, left = np.repeat(whole.first, count), np.repeat(whole.length, count) - number * piece
+        later = number > 0
+        length = np.minimum(left, piece) + piece * later
+        order = np.argsort(-length, kind="stable")
+        first += piece * (number - later)
+        owner = np.repeat(whole.owner, count)
+        return cls(first[order], length[order], owner[order]), int(np.count_nonzero(later))
+
     def steps(self) -> Iterator[IntArray]:
         """Yield the rows ``(n,)`` at which the blocks are, step by step; short ones drop out."""
         for step in range(int(self.length[0])):
@@ -67,67 +87,78 @@ class Blocks(NamedTuple):
 
 
 class Innovation(NamedTuple):
-    """What one step of ``n`` blocks finds: in units of the noise, sample last.
+    """What one step of ``n`` blocks finds, in units of the noise, sample last.
 
-    Of a coordinate that was not measured the value is 0, its variance 1, its column of K zero.
-    There are ``a`` coordinates that were measured at all.
+    Of the ``a`` coordinates that were measured at all: where one was not, its value is 0, its
+    variance 1, its column of K zero.
     """
 
     rows: IntArray  # (n,)
     path: Transition
-    value: FloatArray  # (d, n) e
-    covariance: FloatArray  # (d, d, n) S
+    value: FloatArray  # (a, n) e
+    covariance: FloatArray  # (a, a, n) S
     whitening: FloatArray  # (a, a, n) W with W S W' = 1, a lower triangle
-    white: FloatArray  # (a, n) W e
+    pull: FloatArray  # (a, n) S^-1 e
     gain: FloatArray  # (d, a, n) K
-    seen: FloatArray | None  # (d, n) 1 where a coordinate was measured, else 0; None if all were
+    seen: FloatArray | None  # (a, n) 1 where a coordinate was measured, else 0; None if all were
     counts: bool  # not after a sample that has not told everything
     states: FloatArray  # (n, d) filtered mean before the step, as measured
     spread: FloatArray  # (d, d, n) its covariance
-    asked: list[int]  # the coordinates that were measured at all, in the chunk
+    asked: Asked
+
+    def of_all(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Value and covariance of all coordinates, and which were measured, ``(d, n)``."""
+        d, n = self.path.mean.shape
+        value, seen, covariance = np.zeros((d, n)), np.zeros((d, n)), np.zeros((d, d, n))
+        covariance[range(d), range(d)] = 1.0
+        value[self.asked] = self.value
+        seen[self.asked] = 1.0 if self.seen is None else self.seen
+        own = np.arange(d)[self.asked]
+        covariance[np.ix_(own, own)] = self.covariance
+        return value, covariance, seen
+
+
+def _asked(chunk: Chunk) -> tuple[Asked, FloatArray | None]:
+    """What was measured at all, and where, ``(a, N)``, unless that is everywhere."""
+    if chunk.seen is None:
+        return slice(None), None
+    measured = chunk.seen[:, 1].T
+    numbers: list[int] = np.flatnonzero(measured.any(axis=1)).tolist()
+    asked: Asked = numbers
+    if numbers and numbers[-1] - numbers[0] == len(numbers) - 1:
+        asked = slice(numbers[0], numbers[-1] + 1)
+    always = bool(measured[asked].all())
+    return asked, None if always else np.ascontiguousarray(measured[asked], dtype=np.float64)
 
 
 def innovations(
     dynamics: Dynamics, observation_noise: FloatArray, chunk: Chunk, blocks: Blocks
 ) -> Iterator[Innovation]:
     """Run the filter along all blocks of a chunk; ``observation_noise (E,)`` is a covariance."""
-    d, units = len(dynamics.units), dynamics.units[:, None]
-    noise = tensor.symmetric(observation_noise[None], d).transpose(1, 2, 0)
+    noise = tensor.symmetric(observation_noise[None], len(dynamics.units)).transpose(1, 2, 0)
     states, spread = _beginning(dynamics, noise, chunk, blocks)
-    asked, observed = list(range(d)), chunk.states + chunk.increments
-    if chunk.seen is not None:
-        measured = np.ascontiguousarray(chunk.seen[:, 1].T, dtype=np.float64)
-        asked = np.flatnonzero(measured.any(axis=1)).tolist()
+    asked, measured = _asked(chunk)
+    units, own_noise = dynamics.units[asked, None], noise[asked][:, asked]
+    observed = np.ascontiguousarray((chunk.states + chunk.increments).T[asked])
     for step, rows in enumerate(blocks.steps()):
-        n, dt = len(rows), chunk.dt[rows]
+        n = len(rows)
         states, spread = states[:n], spread[:, :, :n]
-        path = dynamics.step(states, dt, spread)
+        path = dynamics.step(states, chunk.dt.take(rows), spread)
         predicted = path.covariance
         _make_possible(predicted, noise)
-        value = (observed.take(rows, axis=0) - states).T / units - path.mean
-        covariance, towards, seen = predicted + noise, predicted[:, asked], None
-        if chunk.seen is not None:
+        value = (observed.take(rows, axis=1) - states.T[asked]) / units - path.mean[asked]
+        towards, seen = predicted[:, asked], None
+        covariance = towards[asked] + own_noise
+        if measured is not None:
             seen = measured.take(rows, axis=1)
             value, covariance = value * seen, _where_seen(covariance, seen)
-            towards *= seen[asked]
-        whitening = inverse_factor(covariance[asked][:, asked])
-        white = multiply(whitening, value[asked, None])[:, 0]
-        gain = multiply(towards, multiply(whitening.swapaxes(0, 1), whitening))
-        counts = step > 0 or seen is None
-        found = Innovation(
-            rows,
-            path,
-            value,
-            covariance,
-            whitening,
-            white,
-            gain,
-            seen,
-            counts,
-            states,
-            spread,
-            asked,
-        )
+            towards = towards * seen
+        whitening = inverse_factor(covariance)
+        precision = multiply(whitening.swapaxes(0, 1), whitening)
+        pull, gain = multiply(precision, value[:, None])[:, 0], multiply(towards, precision)
+        counts = step > 0 or chunk.seen is None
+        measures = (value, covariance, whitening, pull, gain, seen, counts)
+        found = Innovation(rows, path, *measures, states, spread, asked)
         yield found
         states, spread = updated(dynamics, noise, found)
 
@@ -137,13 +168,14 @@ def updated(
 ) -> tuple[FloatArray, FloatArray]:
     """Filtered mean ``(n, d)`` after a step, as measured, and its covariance ``(d, d, n)``."""
     predicted, gain, asked = found.path.covariance, found.gain, found.asked
-    shift = found.path.mean + multiply(gain, found.value[asked, None])[:, 0]
+    shift = found.path.mean + multiply(gain, found.value[:, None])[:, 0]
     states = found.states + (shift * dynamics.units[:, None]).T
     left = predicted - multiply(gain, predicted[asked])
     kept = left[:, asked] - multiply(gain, noise[asked][:, asked])
-    spread = left - multiply(kept, gain.swapaxes(0, 1))
+    left -= multiply(kept, gain.swapaxes(0, 1))
     place = dynamics.place
-    return np.minimum(np.maximum(states, place.low), place.high), spread
+    np.maximum(states, place.low, out=states)
+    return np.minimum(states, place.high, out=states), left
 
 
 def _beginning(
@@ -163,10 +195,12 @@ def _beginning(
 
 def _make_possible(predicted: FloatArray, noise: FloatArray) -> None:
     """Raise variances to their least; what is no tensor must not make gains beyond one."""
+    variances = predicted.reshape(-1, predicted.shape[2])[:: len(noise) + 1]
+    least = LEAST_VARIANCE * noise.reshape(-1, 1)[:: len(noise) + 1]
+    np.maximum(variances, least, out=variances)
     for p in range(len(predicted)):
-        predicted[p, p] = np.maximum(predicted[p, p], LEAST_VARIANCE * noise[p, p])
         for q in range(p):
-            most = np.sqrt(predicted[p, p] * predicted[q, q])
+            most = np.sqrt(variances[p] * variances[q])
             held = np.maximum(np.minimum(predicted[p, q], most), -most)
             predicted[p, q] = predicted[q, p] = held
 
@@ -182,6 +216,8 @@ def _where_seen(covariance: FloatArray, seen: FloatArray) -> FloatArray:
 def inverse_factor(covariance: FloatArray) -> FloatArray:
     """Lower triangles W ``(d, d, n)`` with W S W' = 1, for S that may be a little indefinite."""
     d = len(covariance)
+    if d == 1:
+        return 1 / np.sqrt(covariance)
     factor = np.zeros_like(covariance)
     for q in range(d):
         for p in range(q, d):

@@ -8,14 +8,14 @@ filter depends on both, and the mean on the gain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, zeros
 from wgsindy.data.chunk import BLOCK, Chunk
-from wgsindy.estimate.filtering.filter import Blocks, Innovation, innovations
+from wgsindy.estimate.filtering.filter import Asked, Blocks, Innovation, innovations
 from wgsindy.estimate.likelihood.matrices import congruence, multiply
 from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, Scores
 from wgsindy.estimate.likelihood.working_model import WorkingModel
@@ -57,12 +57,12 @@ class FilterSums:
 
     count: int
     log_likelihood: float
+    clipped: int  # samples at which the tensor is not positive
     drift: FloatArray  # (f K, f K) information
     drift_slope: FloatArray  # (R or 1, f K) by trajectory, if asked for
     tensor: FloatArray  # (C, C) information
     tensor_slope: FloatArray  # (R or 1, C)
     mixed: FloatArray  # (f K, C) information that drift and tensor share
-    clipped: int = field(default=0)  # samples at which the tensor is not positive
 
     def is_sound(self, model: WorkingModel) -> bool:
         """Whether the filter has not run away, and tells of the noise at all."""
@@ -201,38 +201,35 @@ class FilterPass(SumPass[FilterSums]):
     model: WorkingModel
     n_trajectories: int = 0
     block: int = BLOCK  # samples
+    piece: int = BLOCK  # of these that run side by side
 
     def empty(self) -> FilterSums:
         k, own = self.model.drift.shape[1], Open.of(self.model)
         b, c = len(own.drift) * k, len(own.entries) * k + len(own.noise)
         rows = max(self.n_trajectories, 1)
-        return FilterSums(
-            0,
-            0.0,
-            np.zeros((b, b)),
-            np.zeros((rows, b)),
-            np.zeros((c, c)),
-            np.zeros((rows, c)),
-            np.zeros((b, c)),
-        )
+        return FilterSums(0, 0.0, 0, *zeros((b, b), (rows, b), (c, c), (rows, c), (b, c)))
 
     def add(self, total: FilterSums, chunk: Chunk) -> FilterSums:
         with np.errstate(all="ignore"):  # a filter that runs away is seen by its sums
             return self._added(total, chunk)
 
     def _added(self, total: FilterSums, chunk: Chunk) -> FilterSums:
-        blocks = Blocks.of(chunk, self.block)
+        blocks, warming_up = Blocks.in_pieces(chunk, self.block, self.piece)
         begins = None if chunk.seen is None else chunk.seen[blocks.first, 0].T
-        tangent = _Tangent.start(self.model, len(blocks.first), begins)
+        clustered = self.n_trajectories > 0
+        tangent = _Tangent.start(self.model, len(blocks.first), begins, clustered=clustered)
         dynamics, entries = self.model.dynamics, []
-        for found in innovations(dynamics, self.model.observation_noise, chunk, blocks):
+        for step, found in enumerate(
+            innovations(dynamics, self.model.observation_noise, chunk, blocks)
+        ):
             tangent.predict(found, chunk.dt[found.rows])
+            new = slice(warming_up if step < self.piece else 0, len(found.rows))
             if found.counts:
-                total.log_likelihood += tangent.add(found)
-            total.count += len(found.rows)
-            entries.append(dynamics.entries @ found.path.theta)
+                total.log_likelihood += tangent.add(found, new)
+            total.count += new.stop - new.start
+            entries.append(dynamics.entries @ found.path.theta[:, new])
         total.clipped += int(np.count_nonzero(~tensor.has_root(np.hstack(entries))))
-        owner, b = blocks.owner if self.n_trajectories else np.zeros_like(blocks.owner), tangent.b
+        owner, b = blocks.owner if clustered else [0], tangent.b
         np.add.at(total.drift_slope, owner, tangent.slope[:b].T)
         np.add.at(total.tensor_slope, owner, tangent.slope[b:].T)
         total.drift += tangent.information[:b, :b]
@@ -253,13 +250,18 @@ class _Tangent:
     b: int
     mean: FloatArray  # (d, b + C, B)
     spread: FloatArray  # (E, C, B)
-    slope: FloatArray  # (b + C, B) of each block
+    slope: FloatArray  # (b + C, B or 1) of each block, or their sum
     information: FloatArray  # (b + C, b + C)
     before: Innovation | None = None  # whose update is still to be made
 
     @classmethod
-    def start(cls, model: WorkingModel, blocks: int, seen: BoolArray | None) -> _Tangent:
-        """Begin ``blocks``; ``seen (d, B)`` is what their first samples have, None if all."""
+    def start(
+        cls, model: WorkingModel, blocks: int, seen: BoolArray | None, *, clustered: bool
+    ) -> _Tangent:
+        """Begin ``blocks``; ``seen (d, B)`` is what their first samples have, None if all.
+
+        Slopes of each block if they are to be ``clustered`` by trajectory.
+        """
         (d, k), e, own = model.drift.shape, len(model.entries), Open.of(model)
         b, first = len(own.drift) * k, len(own.entries) * k
         c, pairs = first + len(own.noise), tensor.pairs(d)
@@ -267,7 +269,8 @@ class _Tangent:
         for column, row in enumerate(own.noise, first):  # the noise of its first sample
             p, q = pairs[row]
             spread[row, column] = 1.0 if seen is None else seen[p] & seen[q]
-        mean, slope = np.zeros((d, b + c, blocks)), np.zeros((b + c, blocks))
+        mean = np.zeros((d, b + c, blocks))
+        slope = np.zeros((b + c, blocks if clustered else 1))
         return cls(own, b, mean, spread, slope, np.zeros((b + c, b + c)))
 
     @property
@@ -288,8 +291,15 @@ class _Tangent:
         self.before, theta = found, path.theta * dt
         own = self.mean[:, : self.b].reshape(d, f, k, n)
         own += path.response[:, self.own.drift, None] * theta
-        start, middle = (congruence(one, self.own.entries) for one in (path.flow, path.middle))
-        response = (start + 4 * middle + np.eye(e)[:, self.own.entries, None]) / 6
+        # A tensor at the start, in the middle and at the end of the step, by Simpson's rule.
+        within = np.concatenate([path.flow, path.middle], axis=2)
+        carried = congruence(within, self.own.entries)
+        response = carried[:, :, n:]
+        response *= 4
+        response += carried[:, :, :n]
+        for column, entry in enumerate(self.own.entries):
+            response[entry, column] += 1.0
+        response /= 6
         own = self.spread[:, : g * k].reshape(e, g, k, n)
         own += response[:, :, None] * theta
 
@@ -300,55 +310,61 @@ class _Tangent:
     def _update(self, found: Innovation, flow: FloatArray) -> None:
         """Update the derivatives as the filter updates mean and covariance, and carry them on."""
         d, n = flow.shape[1:]
-        whitening, pull = found.whitening[:, :, :n], np.zeros((d, n))
-        pull[found.asked] = multiply(whitening.swapaxes(0, 1), found.white[:, None, :n])[:, 0]
+        asked, pull = found.asked, np.zeros((d, n))
+        pull[asked] = found.pull[:, :n]
         # The gain moves with the coefficients, and with it what an innovation does to the mean.
-        moved, pairs = self.mean[:, self.b :], tensor.pairs(d)
-        for row, (p, q) in enumerate(pairs):
-            if q in found.asked:
-                moved[p] += self.spread[row] * pull[q]
-            if p != q and p in found.asked:
-                moved[q] += self.spread[row] * pull[p]
+        moved = self.mean[:, self.b :]
+        for q in np.arange(d)[asked].tolist():
+            rows = [tensor.entry_number(p, q) for p in range(d)]
+            moved += self.spread.take(rows, axis=0) * pull[q]
         gain = np.zeros_like(flow)  # of what was measured, seen at the end
-        gain[:, found.asked] = multiply(flow, found.gain[:, :, :n])
+        gain[:, asked] = multiply(flow, found.gain[:, :, :n])
         self._carry(flow - gain)
         kept = congruence(gain, self.own.noise)
         for number, (row, column) in enumerate(self._noise):
-            p, q = pairs[row]
+            p, q = tensor.pairs(d)[row]
             self.spread[:, column] += kept[:, number]
             moved = self.mean[:, self.b + column]
             moved -= gain[:, p] * pull[q]
             if p != q:
                 moved -= gain[:, q] * pull[p]
 
-    def add(self, found: Innovation) -> float:
-        """Add information and slopes of one step; return its log-likelihood.
+    def add(self, found: Innovation, new: slice) -> float:
+        """Add information and slopes of one step of some blocks; return its log-likelihood.
 
         ``spread`` is that of the prediction here. Only coordinates that were measured tell.
         """
-        asked, white, whitening = found.asked, found.white, found.whitening
+        asked, factor = found.asked, found.whitening[:, :, new]
+        white, whitening = multiply(factor, found.value[:, None, new])[:, 0], factor
         if found.seen is not None:
-            whitening = whitening * found.seen[asked]
-        mean = multiply(whitening, self.mean[asked])
-        spread = multiply(congruence(whitening), self._observed(asked))
+            whitening = factor * found.seen[:, new]
+        mean = multiply(whitening, self.mean[asked][:, :, new])
+        spread = multiply(congruence(whitening), self._observed(asked, new))
         log_likelihood = -0.5 * float(np.vdot(white, white))
-        slope = self.slope[:, : white.shape[1]]
         of_tensor = self.information[self.b :, self.b :]
         for p, row in enumerate(mean):
             self.information += row @ row.T
-            slope += row * white[p]
-            log_likelihood += float(np.log(found.whitening[p, p]).sum())
-        for (p, q), row in zip(tensor.pairs(len(asked)), spread, strict=True):
+            self._add_slope(row, white[p], new)
+            log_likelihood += float(np.log(factor[p, p]).sum())
+        for (p, q), row in zip(tensor.pairs(len(mean)), spread, strict=True):
             # Products p q and q p are the same, and both count.
             weight = 0.5 if p == q else 1.0
             of_tensor += weight * (row @ row.T)
-            slope[self.b :] += row * (weight * (white[p] * white[q] - (p == q)))
+            self._add_slope(row, weight * (white[p] * white[q] - (p == q)), new)
         return log_likelihood
 
-    def _observed(self, asked: list[int]) -> FloatArray:
+    def _add_slope(self, row: FloatArray, factor: FloatArray, new: slice) -> None:
+        """Add a ``row (.., n)`` times ``factor (n,)`` to the last slopes."""
+        if self.slope.shape[1] > 1:
+            self.slope[-len(row) :, new] += row * factor
+        else:
+            self.slope[-len(row) :, 0] += row @ factor
+
+    def _observed(self, measured: Asked, new: slice) -> FloatArray:
         """Derivative of S, of what was measured: that of Q and, for the noise, of itself."""
+        asked = np.arange(len(self.mean))[measured].tolist()
         rows = [tensor.entry_number(asked[p], asked[q]) for p, q in tensor.pairs(len(asked))]
-        observed = self.spread[rows]
+        observed = self.spread[:, :, new][rows]
         for row, column in self._noise:
             if row in rows:
                 observed[rows.index(row), column] += 1.0

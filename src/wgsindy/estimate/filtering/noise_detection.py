@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data.arrays import FloatArray, zeros
 from wgsindy.data.chunk import Chunk, block_labels, whole_blocks
 from wgsindy.estimate.likelihood.evidence import run_away
 from wgsindy.estimate.likelihood.reweighting import Runner
@@ -61,15 +61,7 @@ class ResidualLagPass(SumPass[ResidualLag]):
 
     def empty(self) -> ResidualLag:
         d, k = self.model.drift.shape
-        return ResidualLag(
-            0,
-            np.zeros((d, d)),
-            np.zeros(d),
-            np.zeros(d),
-            np.zeros((d, d)),
-            np.zeros((d, k)),
-            np.zeros((k, k)),
-        )
+        return ResidualLag(0, *zeros((d, d), (d,), (d,), (d, d), (d, k), (k, k)))
 
     def add(self, total: ResidualLag, chunk: Chunk) -> ResidualLag:
         path = self.model.dynamics.along(chunk)

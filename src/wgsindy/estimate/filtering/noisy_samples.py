@@ -28,12 +28,15 @@ MOST_ROUNDS = 12
 MOST_HALVINGS = 3
 # Log-likelihood that a step may be worth, a coefficient, for another pass not to be; and the step
 # that would come after it.
-SETTLED, NEGLIGIBLE = 0.003, 5e-5
+SETTLED, NEGLIGIBLE = 0.005, 5e-5  # that of a tenth of a standard error
+NEARLY = 0.2  # share of what a rough step may be worth that the one after it may be
 FALLEN = 10.0  # log-likelihood by which a step must be worse to be halved
 BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
 # A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
 # are still so many times longer than what a filter remembers that little is lost at their starts.
 MANY_BLOCKS, SHORTEST_BLOCK, REMEMBERED = 256, 32, 16
+# Fewer are cut into pieces, so many times as long as what it remembers.
+FEW_BLOCKS, FORGOTTEN = 128, 6
 # Quantile, over states, of the tensor that says what a filter remembers, and the least it may be.
 SMALL_TENSOR, SMALLEST = 0.02, 0.02
 
@@ -119,7 +122,7 @@ def follow_noise(
         # Each step is as much shorter than the one before as that was than its own.
         enough = last.left <= max(SETTLED, (NEGLIGIBLE * before) ** 0.5)
         last = last._replace(settled=enough and _same(earlier, last.found))
-        if last.settled or last.left <= roughly:
+        if last.settled or last.left <= max(roughly, (NEARLY * roughly * before) ** 0.5):
             break
         earlier, model, before = last.found, last.fitted, last.left
     if last is None or last.sums.clipped > MOST_CLIPPED * last.sums.count:
@@ -188,8 +191,17 @@ def memory(model: WorkingModel, dt: float) -> float:
 def filtered(model: WorkingModel, run: Runner, block: int = 0) -> FilterSums:
     """One pass of the filter, with slopes by trajectory if there are enough of them."""
     block = block or block_length(model, run.data)
-    trajectories = len(run.data) if len(run.data) >= FEWEST_CLUSTERS else 0
-    return run(FilterPass(model, trajectories, block), chunk_size=_chunk_size(model, block))
+    is_last = model.place.count > 1  # or may be: error bars are not asked of coarse steps
+    trajectories = len(run.data) if is_last and len(run.data) >= FEWEST_CLUSTERS else 0
+    step = FilterPass(model, trajectories, block, _piece_length(model, run.data, block))
+    return run(step, chunk_size=_chunk_size(model, block))
+
+
+def _piece_length(model: WorkingModel, data: Dataset, block: int) -> int:
+    """Samples a piece of a block: a quarter of it where blocks are few and forget within that."""
+    few = data.n_increments < FEW_BLOCKS * block
+    forgotten = block // 4 >= FORGOTTEN * memory(model, data.mean_dt)
+    return block // 4 if few and forgotten else block
 
 
 def _same(earlier: Sequence[Posterior], now: Sequence[Posterior]) -> bool:
@@ -223,4 +235,5 @@ def _chunk_size(model: WorkingModel, block: int) -> int:
     """Samples a chunk: whole blocks, so many that the derivatives stay in the cache."""
     (d, k), e, own = model.drift.shape, len(model.entries), Open.of(model)
     numbers = d * len(own.drift) * k + (d + e) * (len(own.entries) * k + len(own.noise))
-    return block * int(np.clip(BLOCK_NUMBERS // numbers, 32, MOST_BLOCKS))
+    most = MOST_BLOCKS * BLOCK // block  # as many samples in short blocks
+    return block * int(np.clip(BLOCK_NUMBERS // numbers, 32, most))

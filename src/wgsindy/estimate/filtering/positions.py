@@ -16,12 +16,8 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
-from wgsindy.estimate.filtering.noisy_samples import (
-    Filtered,
-    follow_noise,
-    memory,
-)
-from wgsindy.estimate.filtering.some_values import follow_all
+from wgsindy.estimate.filtering.noisy_samples import Filtered, follow_noise, memory
+from wgsindy.estimate.filtering.some_values import follow_all, in_coarse_steps
 from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Sums
 from wgsindy.estimate.likelihood.reweighting import Runner, with_drift
@@ -131,7 +127,7 @@ def follow_positions(
         If the filter has nothing to say.
     """
     begin, earlier = _scouted(model, selection, run)
-    last = follow_all(begin, selection, run, earlier, forced=forced)
+    last = follow_all(begin, selection, run, earlier, forced=forced, coarse=bool(earlier))
     if last is None and earlier:
         last = follow_all(model, selection, run, forced=forced)
     if last is None:
@@ -147,7 +143,7 @@ def _scouted(
 ) -> tuple[WorkingModel, Sequence[Posterior]]:
     """Go most of the way on short stretches in coarse steps, which cost little; what was chosen."""
     few = segments_of(run.data, STRETCHES, STRETCH, engine=run.engine)
-    coarse = replace(model, place=replace(model.place, count=1))
+    coarse = in_coarse_steps(model)
     scout = replace(run, data=few, engine=SERIAL)
     block, least = STRETCH, max(SHORTEST, REMEMBERED * memory(model, run.data.mean_dt))
     while block >= 2 * least:

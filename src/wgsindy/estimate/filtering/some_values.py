@@ -11,11 +11,7 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.estimate.filtering.noise_detection import NOISE_ERRORS
-from wgsindy.estimate.filtering.noisy_samples import (
-    Filtered,
-    chosen,
-    follow_noise,
-)
+from wgsindy.estimate.filtering.noisy_samples import Filtered, chosen, follow_noise
 from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.term_selection import TermSelection
@@ -67,20 +63,31 @@ def follow_all(
     earlier: Sequence[Posterior] = (),
     *,
     forced: bool,
+    coarse: bool = False,
 ) -> Filtered | None:
     """Filter until nothing changes; take values for exact if no noise stands out.
 
-    ``earlier`` is what was chosen when ``model`` was fitted.
-    With ``forced`` noise, or none, that is not asked. Nothing if the filter has nothing to say.
+    ``earlier`` is what was chosen when ``model`` was fitted. With ``forced`` noise, or none, that
+    is not asked. All but the last passes may take ``coarse`` steps: these are off by less than the
+    passes still move. Nothing if the filter has nothing to say.
     """
-    if forced or not model.noisy.any():
+    asked = not forced and bool(model.noisy.any())
+    if not (asked or coarse):
         return follow_noise(model, selection, run, earlier)
     # Whether there is noise, a fit tells that is not yet as good as it can be.
-    last = follow_noise(model, selection, run, earlier, roughly=ROUGHLY)
-    if last is None or (last.settled and _stands_out(last)):
+    begin = in_coarse_steps(model) if coarse else model
+    last = follow_noise(begin, selection, run, earlier, roughly=ROUGHLY)
+    if last is None or (last.settled and not coarse and _stands_out(last)):
         return last
-    rough = last if _stands_out(last) else _exact(last, selection)
-    return follow_noise(rough.fitted, selection, run, rough.found, before=rough.left) or last
+    rough = last if not asked or _stands_out(last) else _exact(last, selection)
+    fine = replace(rough.fitted, place=model.place)
+    found = follow_noise(fine, selection, run, rough.found, before=rough.left)
+    return found or (None if coarse else last)
+
+
+def in_coarse_steps(model: WorkingModel) -> WorkingModel:
+    """Let steps be as long as a single sample would have them."""
+    return replace(model, place=replace(model.place, count=1))
 
 
 def _exact(last: Filtered, selection: TermSelection) -> Filtered:

@@ -264,20 +264,27 @@ def search(
     return Posterior(supports, weights / weights.sum(), coefficients, paid, float(gains[0]))
 
 
-def best_support(problem: Problem, costs: FloatArray) -> tuple[BoolArray, float]:
+def best_support(
+    problem: Problem, costs: FloatArray, guess: BoolArray | None = None
+) -> tuple[BoolArray, float]:
     """Find the support of highest score ``(K,)`` and its gain: what :func:`search` puts first.
 
     Where nothing is averaged, most supports need not be tried: each is worth at most what all terms
-    together explain, less what its own ones cost; ``costs (K,)`` are positive.
+    together explain, less what its own ones cost; ``costs (K,)`` are positive. A good ``guess
+    (K,)`` takes the place of climbing where all others are ruled out, or tried, anyway.
     """
-    supports, gains = _climb(problem, costs)
-    if len(problem) <= EXHAUSTIVE_LIMIT:
+    certified = len(problem) <= EXHAUSTIVE_LIMIT
+    if guess is not None and certified:
+        supports, gains = guess[None], np.array([problem.gain(guess)])
+    else:
+        supports, gains = _climb(problem, costs)
+    if certified:
         least = float((gains - supports @ costs).max()) - ROUNDED
         certain = _certain(problem, costs, least)
         spare = problem.gain(np.ones(len(problem), dtype=bool)) - costs[certain].sum() - least
         tried, worth = _try_all(problem, costs, certain, max(int(spare / costs.min()), 0))
         # Of nearly dependent terms, two ways to compute a gain differ by more than rounding: what
-        # was found by climbing stays among them.
+        # was found before stays among them.
         supports, gains = np.concatenate([tried, supports]), np.concatenate([worth, gains])
     best = np.argmax(gains - supports @ costs)
     return supports[best], float(gains[best])

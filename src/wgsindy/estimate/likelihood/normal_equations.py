@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, Scratch
+from wgsindy.data.arrays import FloatArray, Scratch, zeros
 from wgsindy.data.chunk import Chunk, Spans, block_labels
 from wgsindy.estimate.likelihood.evidence import Problem, Root
 from wgsindy.estimate.likelihood.working_model import (
@@ -69,16 +69,8 @@ class NormalPass(SumPass[Sums]):
     def empty(self) -> Sums:
         d, k = self.model.drift.shape
         e = len(self.model.entries)
-        return Sums(
-            0,
-            np.zeros((e, k, k)),
-            np.zeros((d, k)),
-            np.zeros((e, k, k)),
-            np.zeros((e, k)),
-            np.zeros(d),
-            np.zeros(d),
-            np.zeros((d, len(EXTRA_VARIANCES))),
-        )
+        by_extra = (d, len(EXTRA_VARIANCES))
+        return Sums(0, *zeros((e, k, k), (d, k), (e, k, k), (e, k), (d,), (d,), by_extra))
 
     @np.errstate(all="ignore")
     def add(self, total: Sums, chunk: Chunk) -> Sums:
@@ -280,7 +272,7 @@ class LeanPass(SumPass[Lean]):
 
     def empty(self) -> Lean:
         (d, k), e = self.model.drift.shape, len(self.model.entries)
-        return Lean(np.zeros((e, k, k)), np.zeros((e, k, d, k)))
+        return Lean(*zeros((e, k, k), (e, k, d, k)))
 
     @np.errstate(all="ignore")  # the slope of a root at zero is infinite; formulas may explode
     def add(self, total: Lean, chunk: Chunk) -> Lean:
@@ -289,15 +281,15 @@ class LeanPass(SumPass[Lean]):
         weights = local.gain**2 / entry_variance(drift_noise(self.model, local))
         slopes = self.model.basis.gradients(chunk.states).transpose(2, 1, 0)
         slopes = np.where(np.isfinite(slopes), slopes, 0.0) * self.model.units[:, None, None]
-        d = len(slopes)
+        d, halves = len(slopes), local.entries * (local.dt / 2)
+        acts = np.any(self.model.dynamics.entries != 0, axis=1)  # of positions, one in four
         for e, (p, q) in enumerate(tensor.pairs(d)):
             weighted = local.theta * weights[e]
             total.gram[e] += weighted @ local.theta.T
             for row, other in ((p, q), (q, p)):
-                along = sum(
-                    slopes[r] * local.entries[tensor.entry_number(r, other)] for r in range(d)
-                )
-                total.cross[e][:, row] += weighted @ (along * (local.dt / 2)).T
+                for r in range(d):
+                    if acts[own := tensor.entry_number(r, other)]:
+                        total.cross[e][:, row] += (weighted * halves[own]) @ slopes[r].T
         return total
 
 

@@ -104,19 +104,24 @@ def joined(parts: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, 
 def set_covariance(
     path: Path, start: FloatArray, sources: Sequence[FloatArray], time: FloatArray
 ) -> None:
-    """Set the covariance of ``path`` after a Runge-Kutta step, by Simpson's rule over F(s).
+    """Set the covariance of ``path`` after three or four stages, by Simpson's rule over F(s).
 
     Of noise that reaches a coordinate through others only, the rates know nothing at the start, and
     a step of fourth order has little more than its first term.
     """
-    middle = (6 * path.response / time - path.flow - np.eye(len(start))[:, :, None]) / 4
-    first, second, third, last = sources
-    path.covariance[...] = (time / 6) * last
-    for flow, spread in (
-        (path.flow, start + (time / 6) * first),
-        (middle, (time / 3) * (second + third)),
-    ):
-        path.covariance[...] += multiply(multiply(flow, spread), flow.swapaxes(0, 1))
+    d, _, n = start.shape
+    first, *between, last = sources
+    middle = sum(between) / 2
+    if len(between) == 1:  # none in the middle: on the line between the others
+        middle, last = first + 0.75 * (last - first), first + 1.5 * (last - first)
+    flow, spread = np.empty((2, d, d, 2, n))  # at the start and in the middle
+    flow[:, :, 0] = path.flow
+    flow[:, :, 1] = (6 * path.response / time - path.flow - np.eye(d)[:, :, None]) / 4
+    spread[:, :, 0] = start + (time / 6) * first
+    spread[:, :, 1] = (2 * time / 3) * middle
+    flow, spread = flow.reshape(d, d, 2 * n), spread.reshape(d, d, 2 * n)
+    carried = multiply(multiply(flow, spread), flow.swapaxes(0, 1))
+    path.covariance[...] = (time / 6) * last + carried[:, :, :n] + carried[:, :, n:]
 
 
 def _add_skewing(

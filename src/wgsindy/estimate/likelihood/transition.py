@@ -45,6 +45,7 @@ MOST_SKEWED = 8  # coordinates whose third moments are followed
 SHORT_STEP = 0.15  # |J| dt up to which two points a step are enough: errors are (J dt)^2 / 24
 LONGEST_SUBSTEP = 0.8  # |J| h of a Runge-Kutta step of fourth order, of a sample of states
 MOST_SUBSTEPS = 8
+THIRD_ORDER = 0.002  # errors of three points a step, (J dt)^3 / 24, where these are enough
 WORST = 0.3  # standard errors of the drift that the error of a step may be
 EDGE = 0.01  # of the mean variance of a step: the least that keeps derivatives off an edge
 INSIDE = np.full((1, 1), np.inf)  # edges that keep derivatives in the middle of the data
@@ -53,6 +54,7 @@ INSIDE = np.full((1, 1), np.inf)  # edges that keep derivatives in the middle of
 Stages = tuple[tuple[float, float], ...]
 EULER: Stages = ((0.0, 1.0),)
 MIDPOINT: Stages = ((0.0, 0.0), (0.5, 1.0))
+HEUN: Stages = ((0.0, 1 / 4), (1 / 3, 0.0), (2 / 3, 3 / 4))
 RUNGE_KUTTA: Stages = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 
 
@@ -228,7 +230,7 @@ class Dynamics:
             curve = _Curve.of(
                 others, start.states + (path.mean * self.units[:, None]).T, self, edge
             )
-            mean = curve.value + 0.5 * np.einsum("kpqn,pqn->kn", curve.bend, path.covariance)
+            mean = curve.mean(path.covariance)
             theta = np.concatenate([theta, mean])
         if self._others_act:
             k = len(polynomial)
@@ -263,7 +265,7 @@ class Dynamics:
         """
         d, n = len(self.units), len(dt)
         stages, substeps = self._scheme
-        curved = stages is RUNGE_KUTTA and self._is_curved
+        curved = len(stages) > 2 and self._is_curved
         path, begin, start = Path.start(covariance, (d, n), curved=curved), None, self._at(states)
         edge, others = INSIDE, len(self.basis.parts[1])
         if others or not curved:
@@ -293,7 +295,7 @@ class Dynamics:
                     np.multiply(rates.rows, weight * h, out=between.rows)  # its use is over
                     np.add(ends.rows, between.rows, out=ends.rows)
                     theta += (weight / substeps) * seen.theta
-            if stages is RUNGE_KUTTA and not self._is_shaken:
+            if len(stages) > 2 and not self._is_shaken:
                 set_covariance(ends, path.covariance, sources, h)
             path, ends = ends, path
             parts.append((path.flow.copy(), path.response.copy()))
@@ -326,8 +328,14 @@ class Dynamics:
         # Noise that reaches a coordinate through others only takes more than two points.
         if fastest <= SHORT_STEP and fastest**2 * worth <= 24 and self._is_shaken:
             return MIDPOINT, 1
-        substeps = max(fastest / LONGEST_SUBSTEP, fastest * (worth / 120) ** 0.25)
-        if self.entries.any() and not self._is_shaken:
+        # Of positions, the first passes of a filter take double steps, or three points.
+        through = bool(self.entries.any()) and not self._is_shaken
+        rough = through and self.place.count <= 1
+        if rough and fastest**3 <= 24 * THIRD_ORDER:
+            return HEUN, 1
+        longest = LONGEST_SUBSTEP * (2 if rough else 1)
+        substeps = max(fastest / longest, fastest * (worth / 120) ** 0.25)
+        if through:
             # There it grows with the third power of time, of which Simpson's rule is off by
             # (J h)^2 / 240; the data tell a tensor to the root of two over their number.
             told = WORST * np.sqrt(2 / self.place.count)
@@ -353,10 +361,10 @@ class _Curve:
         inner = np.clip(where, low + margin, high - margin)
         return cls(terms, np.clip(where, low, high), inner, units)
 
-    @property
-    def value(self) -> FloatArray:
-        """``(K', n)``."""
-        return self.terms.values(self.where).T
+    def mean(self, covariance: FloatArray) -> FloatArray:
+        """Averages ``(K', n)`` over a spread of ``covariance (d, d, n)``."""
+        spread = covariance * np.outer(self.units, self.units)[..., None]
+        return self.terms.values(self.where).T + 0.5 * self.terms.curvatures(self.inner, spread)
 
     @cached_property
     def slope(self) -> FloatArray:

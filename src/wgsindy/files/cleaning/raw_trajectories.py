@@ -35,11 +35,7 @@ class RawTrajectory:
 
 
 def raw_trajectories(
-    tables: Sequence[Table],
-    roles: Roles,
-    clock: Clock,
-    missing: Sequence[float],
-    notes: list[Note],
+    tables: Sequence[Table], roles: Roles, clock: Clock, missing: Sequence[float], notes: list[Note]
 ) -> tuple[list[RawTrajectory], str]:
     """Return the trajectories of all tables, and the unit of time as far as it is known.
 

@@ -21,11 +21,7 @@ from wgsindy.files.formats.frames import is_frame, table_of_frame, tables_of_mem
 from wgsindy.files.formats.labelled import is_labelled, tables_of_labelled
 from wgsindy.files.formats.stores import open_hdf5, open_zarr, parquet_frame
 from wgsindy.files.formats.text import table_of_text
-from wgsindy.files.formats.unpacking import (
-    refuse_large_archive,
-    refuse_large_arrays,
-    unpacked_gzip,
-)
+from wgsindy.files.formats.unpacking import refuse_large_archive, refuse_large_arrays, unpacked_gzip
 from wgsindy.files.formats.workbook import table_of_workbook
 from wgsindy.files.table import Column, Table, positional_name
 
