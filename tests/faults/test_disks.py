@@ -16,12 +16,7 @@ import numpy as np
 import pytest
 
 from wgsindy.errors import OutputError
-from wgsindy.files.atomic import (
-    refuse_unwritable,
-    save_folder,
-    whole_folder,
-    write_atomically,
-)
+from wgsindy.files.atomic import refuse_unwritable, save_folder, whole_folder, write_atomically
 from wgsindy.model.generator import Generator
 from wgsindy.workflow import fit_file
 

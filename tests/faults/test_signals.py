@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from wgsindy.files.atomic import refuse_unwritable, save_folder
 from wgsindy.model.generator import Generator
 
 # As the script of the command does it; before, Python itself may say that it was interrupted.
@@ -93,3 +96,19 @@ def test_a_fit_ends_at_once_and_leaves_nothing(
     assert left == ["walk.csv"] or (
         left == ["out", "walk.csv"] and Generator.load(tmp_path / "out" / "model.json").names
     )
+
+
+@pytest.mark.parametrize("work", [refuse_unwritable, lambda out: save_folder(Path.mkdir, out)])
+def test_a_signal_that_comes_with_a_new_folder_leaves_nothing(
+    work: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = os.mkdir
+
+    def interrupted(path: Path, mode: int = 0o777) -> None:
+        make(path, mode)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "mkdir", interrupted)
+    with suppress(KeyboardInterrupt):
+        work(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []

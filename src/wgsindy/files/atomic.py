@@ -45,9 +45,8 @@ def refuse_unwritable(path: str | Path) -> None:
     target = Path(path).absolute()
     there = next(parent for parent in target.parents if parent.exists())
     try:
-        trial = draft_of(there / target.name)
-        trial.mkdir()
-        trial.rmdir()
+        # Without a name, where a system has such files: nothing is left, however a run ends.
+        tempfile.TemporaryFile(dir=there).close()
     except OSError as error:
         raise OutputError(
             f"{path}/ cannot be made: {error.strerror} ({there}); choose another folder with --out."
@@ -95,8 +94,8 @@ def whole_folder(path: str | Path, replaceable: Collection[str] = ()) -> Iterato
     target.parent.mkdir(parents=True, exist_ok=True)
     sweep(target)
     draft = draft_of(target)
-    draft.mkdir()
     try:
+        draft.mkdir()  # may be interrupted when it is done, and is cleared away all the same
         with held(draft):
             yield draft
             refuse_occupied(path, replaceable)
