@@ -117,15 +117,16 @@ def test_other_numbers_are_refused_with_their_range(value: Any) -> None:
 
 def test_bands_of_a_grown_library_are_wider_by_what_the_form_may_be() -> None:
     fit = fit_dataset(linear(0, 1), "poly1")
-    factors = np.array([1.5])
+    spread = np.array([[[0.3, 0.1], [0.1, 0.2]]])
 
     class Doubt:
         def form_doubt(self) -> Any:
-            return type("Form", (), {"factors": factors})
+            return type("Form", (), {"spread": spread})
 
     found = fits._of_open_form(fit, Doubt())  # type: ignore[arg-type]
     sure, wide = fit.generator.uncertainty, found.generator.uncertainty
     assert sure is not None
     assert wide is not None
-    np.testing.assert_allclose(wide.drift_spread, 2.25 * sure.drift_spread)
-    assert replace(wide, drift_spread=sure.drift_spread) == sure
+    np.testing.assert_array_equal(wide.form_spread, spread)
+    assert sure.form_spread is None
+    assert replace(wide, form_spread=None) == sure

@@ -68,6 +68,22 @@ def test_a_cubic_in_one_dimension_is_found() -> None:
     assert grow_library(Trajectories(list(x[:, :, None]), DT)).name == "poly3"
 
 
+def test_an_odd_field_is_found_that_one_degree_more_is_no_better_for() -> None:
+    rng, substeps = np.random.default_rng(0), 10
+    x, paths = np.zeros(16), np.empty((1601, 16))
+    for n in range(-100, 1601):
+        if n >= 0:
+            paths[n] = x
+        for _ in range(substeps):
+            shock = 0.7 * np.sqrt(0.05 / substeps) * rng.standard_normal(16)
+            x = x + (x - x**5) * 0.05 / substeps + shock
+    fitted = WGSINDy().fit(Trajectories(list(paths.T[:, :, None]), 0.05))
+    found = {one.term: one for one in fitted.generator_.coefficients if one.target == "b1"}
+    assert set(found) == {"x", "x**5"}
+    for term, truth in (("x", 1.0), ("x**5", -1.0)):
+        assert found[term].low < truth < found[term].high
+
+
 def test_square_roots_are_found_where_noise_has_them() -> None:
     rng = np.random.default_rng(0)
     x = np.full((8, 3001), 1.0)
@@ -135,7 +151,7 @@ def always(name: str, *terms: str) -> Any:
             *fit.generator.basis.terms,
             *(term.replace("N", str(len(fit.generator.basis))) for term in terms),
         ]
-        return [RivalLibrary(name, library(grown), 9.0, {}, {}, False)]
+        return [RivalLibrary(name, library(grown), 9.0, {}, {}, 0)]
 
     return alternatives
 
@@ -163,7 +179,7 @@ def test_growth_goes_on_as_long_as_the_data_ask_for_more(monkeypatch: pytest.Mon
     def alternatives(comparison: Comparison) -> list[RivalLibrary]:
         degree = int(comparison.fit.generator.basis.degrees.max())
         nats = 9.0 if degree < 5 else 0.0
-        return [RivalLibrary("a degree", library(f"poly{degree + 1}"), nats, {}, {}, True)]
+        return [RivalLibrary("a degree", library(f"poly{degree + 1}"), nats, {}, {}, 1)]
 
     monkeypatch.setattr(RANKED, alternatives)
     assert grow_library(linear(0, 1, steps=2000)).name == "poly5"
@@ -183,7 +199,7 @@ def test_a_library_must_be_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_rival_that_is_not_preferred_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def alternatives(comparison: Comparison) -> list[RivalLibrary]:
-        return [RivalLibrary("odd", library("poly3"), 3.9, {}, {}, True)]
+        return [RivalLibrary("odd", library("poly3"), 3.9, {}, {}, 1)]
 
     monkeypatch.setattr(RANKED, alternatives)
     assert grow_library(linear(0)).name == "poly2"
@@ -215,3 +231,31 @@ def test_of_libraries_that_cannot_be_fitted_the_last_that_could_is_kept(
     assert found.name == name
     assert (found.fit is not None) == (fitted > 0)
     assert len(rounds) == fitted + 1
+
+
+def test_of_preferred_libraries_the_next_is_tried_if_the_first_cannot_be_fitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fit, tried = fits.fit_likelihood, []
+
+    def fails_with_sines(data: Any, terms: Any, *given: Any, **more: Any) -> Any:
+        tried.append(more["name"])
+        if "sines" in more["name"]:
+            raise DataError("it runs away.")
+        return fit(data, terms, *given, **more)
+
+    def alternatives(comparison: Comparison) -> list[RivalLibrary]:
+        if len(comparison.basis) > 3:
+            return []
+        sines = library(["1", "x", "x**2", "sin(x)"])
+        return [
+            RivalLibrary("sines", sines, 9.0, {}, {}, 0),
+            RivalLibrary("a degree", library("poly3"), 8.0, {}, {}, 1),
+        ]
+
+    monkeypatch.setattr(RANKED, alternatives)
+    monkeypatch.setattr(fits, "fit_likelihood", fails_with_sines)
+    found = grow_library(linear(0, 1, steps=2000))
+    assert tried == ["poly2", "poly2 + sines", "poly3"]
+    assert found.name == "poly3"
+    assert found.fit is not None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from processes import DT, linear
-from scipy.stats import chi2
+from scipy.stats import chi2, ncx2
 
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.data.arrays import BoolArray, FloatArray
@@ -23,6 +23,7 @@ from wgsindy.estimate.rival_libraries import (
     PREFERRED,
     Comparison,
     RivalLibrary,
+    _upper_limit,
     rival_libraries,
 )
 from wgsindy.model import tensor
@@ -276,9 +277,7 @@ def test_a_term_that_does_not_exist_at_a_state_is_skipped(monkeypatch: pytest.Mo
 
 
 def alternative(name: str, log_evidence: float) -> RivalLibrary:
-    return RivalLibrary(
-        name, library("poly1"), log_evidence, {}, {}, name.startswith("every term up to degree")
-    )
+    return RivalLibrary(name, library("poly1"), log_evidence, {}, {}, 0)
 
 
 @pytest.mark.parametrize(
@@ -304,9 +303,24 @@ def test_a_degree_is_preferred_unless_sines_are_clearly_better(
     monkeypatch.setattr(Comparison, "_preference", preference)
     compared = rival_libraries(found.fit)
     assert [one.name for one in compared].index(first) == 0
-    assert [one.polynomial for one in compared] == [
-        one.name.startswith("every term") for one in compared
+    assert [one.degrees for one in compared] == [
+        int(one.name.startswith("every term")) for one in compared
     ]
+
+
+@pytest.mark.parametrize(("one", "four", "first"), [(10.0, 13.3, 2), (10.0, 13.4, 5)])
+def test_among_equals_fewer_degrees_are_preferred(
+    monkeypatch: pytest.MonkeyPatch, one: float, four: float, first: int
+) -> None:
+    found = replace(fitted(linear(1, 1), "poly1"), open_form=True)
+
+    def preference(self: Comparison, larger: Any) -> tuple[float, dict[str, Any], dict[str, Any]]:
+        return (four if "x**5" in larger.terms else one), {}, {}
+
+    monkeypatch.setattr(Comparison, "_preference", preference)
+    ranked = [rival for rival in found.ranked() if rival.degrees]
+    assert [rival.degrees for rival in ranked] == ([1, 4] if first == 2 else [4, 1])
+    assert ranked[0].name == f"every term up to degree {first}"
 
 
 def test_preferred_is_more_than_chance() -> None:
@@ -408,11 +422,37 @@ def test_bands_of_a_grown_library_hold_a_drift_that_is_none_of_its_formulas() ->
     assert given_form < open_form - 0.05
 
 
-def test_a_form_that_is_right_costs_some_width_and_never_gains_any() -> None:
-    for terms in ("poly1", "poly2"):
-        factors = fitted(linear(3), terms).form_doubt().factors
-        assert (factors >= 1).all()
-        assert (factors < 3).all()
+def test_what_a_form_may_miss_is_shared_out_among_its_own_terms() -> None:
+    found = fitted(linear(3, 1), "poly1")
+    doubt, every = found.form_doubt(), np.ones(6, dtype=bool)
+    larger = found._bound(library("poly5"))
+    work, equations = found._system(larger)
+    problem = equations.component(found._model_in(work, larger).drift, 0)
+    unit = found.estimate.model.units[0]
+    centre = np.zeros(6)
+    centre[:2] = found.fit.generator.drift_coefficients[0] / unit
+    apart = problem.solve(every) - centre
+    gram = (problem.root * problem.norm).T @ (problem.root * problem.norm)
+    squares, freedom = float(apart @ gram @ apart), float(doubt.freedom[0])
+    # In units of what the data tell of the two terms of the library: half of it each.
+    shared = _upper_limit(squares, freedom) / 2 * np.linalg.inv(gram[:2, :2] / unit**2)
+    np.testing.assert_allclose(doubt.spread[0], np.asarray(shared, dtype=np.float64))
+
+
+@pytest.mark.parametrize("freedom", [2, 5, 20])
+@pytest.mark.parametrize("missed", [5.0, 40.0])
+def test_one_truth_in_five_misses_more_than_the_upper_limit(freedom: int, missed: float) -> None:
+    # By the normal approximation; a lucky number is no reason to be surer, so it may be fewer.
+    squares = np.linspace(0.0, 200.0, 20_001)
+    law = ncx2(freedom, missed)
+    reached = np.array([_upper_limit(one, freedom) for one in squares]) < missed
+    below = float(law.cdf(squares[reached].max(initial=0.0)))
+    assert below < 0.22
+    assert below > 0.17 or missed < _upper_limit(0.0, freedom)
+
+
+def test_a_lucky_number_makes_nobody_surer() -> None:
+    assert _upper_limit(0.0, 5) == _upper_limit(5.0, 5) < _upper_limit(5.1, 5)
 
 
 @pytest.mark.statistical
@@ -421,7 +461,7 @@ def test_what_further_terms_add_to_a_form_that_is_right_is_chance() -> None:
     # two components, each outside with probability 1e-4.
     for seed in range(10):
         found = fitted(linear(seed), "poly1")
-        doubt, further = found.form_doubt(), len(found._further)
+        doubt, further = found.form_doubt(), len(found._further[1])
         spread = found.fit.generator.uncertainty
         assert spread is not None
         unused = np.count_nonzero(spread.drift == 0, axis=1)
@@ -436,20 +476,31 @@ def test_what_further_terms_add_to_a_form_that_is_right_is_chance() -> None:
 
 def test_without_room_for_further_terms_bands_stay_as_they_are() -> None:
     few = Trajectories([linear(1)[0][:301]], DT)
-    np.testing.assert_array_equal(fitted(few, "poly1").form_doubt().factors, 1.0)
+    np.testing.assert_array_equal(fitted(few, "poly1").form_doubt().spread, 0.0)
 
 
 @pytest.mark.parametrize(
-    ("terms", "further"),
-    [(["1"], ["x", "x**2"]), ("poly1", ["x**2", "x**3"]), (["x**3"], None)],
+    ("terms", "degree", "further"),
+    [
+        (["1"], 5, ["x", "x**2", "x**3", "x**4", "x**5"]),
+        ("poly1", 5, ["x**2", "x**3", "x**4", "x**5"]),
+        (["x**3"], 5, ["1", "x", "x**2", "x**4", "x**5"]),
+        ("poly4", 6, ["x**5", "x**6"]),
+    ],
 )
-def test_further_terms_are_those_of_two_more_degrees(terms: Any, further: list[str] | None) -> None:
-    found = fitted(linear(0, 1), terms)._further
-    assert found == (further or ["1", "x", "x**2", "x**4", "x**5"])
+def test_further_terms_are_those_of_two_more_degrees_and_up_to_the_fifth(
+    terms: Any, degree: int, further: list[str]
+) -> None:
+    assert fitted(linear(0, 1), terms)._further == (degree, further)
 
 
 @pytest.mark.parametrize(("steps", "count"), [(400, 2), (399, 1), (300, 1), (299, 0)])
 def test_further_terms_are_as_many_as_can_be_afforded(steps: int, count: int) -> None:
     # A hundred steps for each term, of which the library has two.
     found = fitted(linear(0, 1, trajectories=1, steps=steps), "poly1")
-    assert found._further == ["x**2", "x**3"][:count]
+    assert found._further == (1 + count, ["x**2", "x**3"][:count])
+
+
+def test_further_terms_are_few_enough_to_be_searched() -> None:
+    degree, terms = fitted(linear(0, 3, steps=2000), "poly1")._further
+    assert (degree, len(terms)) == (4, 31)  # the fifth degree would make it 56 terms

@@ -62,6 +62,7 @@ def test_error_bars_of_drift_and_tensor_join() -> None:
         inclusion=np.array([[0.9], [0.5]]),
         drift_clustered=np.full((1, 1, 1, 1), 4 * variance_m),
         entry_clustered=np.full((1, 1, 1), 4 * variance_a),
+        form_spread=np.full((1, 1, 1), 5 * variance_m),
     )
     result = Change.parse("u = log(x)", ("x",)).undo(replace(fitted, uncertainty=sure))
     drift, variance = result.coefficients
@@ -72,6 +73,9 @@ def test_error_bars_of_drift_and_tensor_join() -> None:
     assert drift.inclusion == pytest.approx(1 - 0.1 * 0.5)
     assert variance.inclusion == pytest.approx(0.5)
     assert result.uncertainty is not None
+    # At x = 2 the slope of exp(u) is 2; what the form may miss has nothing of the tensor in it.
+    half = np.ptp(np.concatenate(result.bands([[2.0]])[:2])) / 2 / 1.959964
+    assert half == pytest.approx(2 * np.sqrt(7 * variance_m + variance_a / 4))
     both, alone = result.uncertainty.std_errors(), result.uncertainty.std_errors(clustered=True)
     np.testing.assert_allclose(alone, 2 * both)
 

@@ -138,6 +138,13 @@ def test_the_error_of_a_curl_has_what_both_components_share() -> None:
     ways = [np.concatenate([-slope[:, 1], slope[:, 0]]) / 2 for slope in slopes]
     expected = [np.sqrt(along @ joint @ along) for along in ways]
     np.testing.assert_allclose(_curl_error(sure, slopes, 0, 1), expected, rtol=1e-9)
+    # What the form of either may miss, they do not share.
+    apart = np.stack([2 * np.eye(k), 3 * np.eye(k)])
+    missed = [2 * (slope[:, 1] @ slope[:, 1]) + 3 * (slope[:, 0] @ slope[:, 0]) for slope in slopes]
+    wide = np.sqrt(np.array(expected) ** 2 + np.array(missed) / 4)
+    np.testing.assert_allclose(
+        _curl_error(replace(sure, form_spread=apart), slopes, 0, 1), wide, rtol=1e-9
+    )
 
 
 def test_no_band_of_a_leverage_reaches_beyond_one() -> None:

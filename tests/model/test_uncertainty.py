@@ -51,6 +51,7 @@ def made_up(d: int, k: int, *, clustered: bool = True) -> Uncertainty:
         inclusion=rng.random((d + e, k)),
         drift_clustered=definite(d * k, 2).reshape(d, k, d, k) if clustered else None,
         entry_clustered=3.0 * blocks if clustered else None,
+        form_spread=np.array([definite(k, 30 + p) for p in range(d)]),
     )
 
 
@@ -365,8 +366,30 @@ def test_damaged_error_bars_are_refused(damage: str) -> None:
 def test_missing_error_bars_are_named(key: str) -> None:
     content = with_bars(made_up(2, 3)).to_dict()
     del content["uncertainty"][key]
+    if key == "form_spread":  # earlier files have none
+        found = Generator.from_dict(content).uncertainty
+        assert found is not None
+        assert found.form_spread is None
+        return
     with pytest.raises(ModelFileError, match=key):
         Generator.from_dict(content)
+
+
+def test_bands_have_what_the_form_may_miss_and_error_bars_do_not() -> None:
+    generator, points = small_generator(), np.array([[0.0], [2.0]])
+    sure = generator.uncertainty
+    assert sure is not None
+    form = np.array([[[0.5, 0.1], [0.1, 2.0]]])
+    unsure = replace(sure, form_spread=form)
+    bands = replace(generator, uncertainty=unsure).bands(points)
+    # At 0 the variance is that of the constant; at 2, c'Sc with c = (1, 2).
+    for half, variance in zip(
+        (bands.drift_high - bands.drift_low)[:, 0] / 2, (1.5, 1.5 + 4 * 0.3 + 4 * 2.25), strict=True
+    ):
+        assert half == pytest.approx(normal_quantile(0.95) * math.sqrt(variance))
+    np.testing.assert_array_equal(unsure.std_errors(), sure.std_errors())
+    plain = generator.bands(points)
+    np.testing.assert_array_equal(bands.diffusion_low, plain.diffusion_low)
 
 
 @pytest.mark.parametrize("foreign", [[], {}, "wide", 3, True, [[1.0]]])

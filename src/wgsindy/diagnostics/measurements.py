@@ -331,7 +331,10 @@ class Measurements:
 
     @cached_property
     def drift_error(self) -> FloatArray:
-        """Expected error of each drift component over its size, root mean squares, ``(d,)``."""
+        """Expected error of each drift component over its size, root mean squares, ``(d,)``.
+
+        As far as its form is right: what that may miss is a question of its own.
+        """
         spread = self.generator.uncertainty
         if spread is None:
             return np.zeros(0)

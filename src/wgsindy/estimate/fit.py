@@ -351,8 +351,8 @@ def grow_library(
     """Grow a library until no larger one is preferred.
 
     Each round fits by the sharp recipe and asks whether some field is better off by more than
-    chance with one degree more, with sines and cosines, or, of positive states, with square roots
-    or reciprocals.
+    chance with one degree more or two, with sines and cosines, or, of positive states, with square
+    roots or reciprocals.
 
     Examples
     --------
@@ -361,7 +361,7 @@ def grow_library(
     >>> grow_library(data).name
     'poly3'
     """
-    grown, last = Grown(library(START), START), None
+    grown, last, others = Grown(library(START), START), None, list[Grown]()
     if summary is None:
         data, summary = screened_summary(data, standardise=True, engine=engine)
     for _ in range(MOST_ROUNDS):
@@ -372,9 +372,12 @@ def grow_library(
                 data, grown.library, SHARP, summary, name=grown.name, engine=engine
             )
         except WgsindyError:
-            # The last that could be fitted, whose verdict says what the data would prefer; if there
-            # is none, whoever fits with this library gets the sentence.
-            return last or grown
+            if not others:
+                # The last that could be fitted, whose verdict says what the data would prefer; if
+                # there is none, whoever fits with this library gets the sentence.
+                return last or grown
+            grown, *others = others
+            continue
         comparison = Comparison.of(fit, open_form=True)
         assert comparison is not None
         rivals = comparison.ranked()
@@ -383,7 +386,7 @@ def grow_library(
         if not preferred:
             return grown._replace(fit=_of_open_form(fit, comparison))
         last = grown._replace(fit=fit)
-        grown = _larger(grown, preferred[0], data.names)
+        grown, *others = [_larger(grown, rival, data.names) for rival in preferred]
     return grown
 
 
@@ -401,7 +404,7 @@ def _of_open_form(fit: Fit, comparison: Comparison | None = None) -> Fit:
     assert sure is not None
     assert comparison is not None
     doubt = comparison.form_doubt()
-    wide = replace(sure, drift_spread=frozen(sure.drift_spread * doubt.factors[:, None, None] ** 2))
+    wide = replace(sure, form_spread=frozen(doubt.spread))
     return replace(fit, generator=replace(fit.generator, uncertainty=wide), form=doubt)
 
 

@@ -225,16 +225,23 @@ class _ItoMap:
         own, shared = (None if e is None else self._entry_covariance(e) for e in variances)
         assert joint is not None
         assert own is not None
-        spread = [_mapped(c, self._own(p)) for p, c in enumerate(sure.drift_spread)]
+        spread, form = (
+            None
+            if given is None
+            else np.stack([_mapped(c, self._own(p)) for p, c in enumerate(given)])
+            for given in (sure.drift_spread, sure.form_spread)
+        )
+        assert spread is not None
         spread[self.place] += _mapped(sure.entry_covariance[self._variance], self.bend)
         return Uncertainty(
             frozen(self.drift(sure.drift, entries)),
             frozen(joint),
             frozen(own),
-            frozen(np.stack(spread)),
+            frozen(spread),
             frozen(self._inclusion(sure.inclusion, len(sure.drift))),
             None if clustered is None else frozen(clustered),
             None if shared is None else frozen(shared),
+            None if form is None else frozen(form),
         )
 
     def _drift_covariance(self, drift: FloatArray, entries: FloatArray) -> FloatArray:

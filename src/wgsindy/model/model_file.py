@@ -127,12 +127,13 @@ def _uncertainty_of(content: Any, d: int, k: int) -> Uncertainty | None:
         "inclusion": (d + e, k),
     }
     arrays = {name: _array(content[name], shape) for name, shape in shapes.items()}
-    clustered = {
-        name.replace("covariance", "clustered"): shape
-        for name, shape in shapes.items()
-        if name.endswith("covariance")
+    optional = {
+        "drift_clustered": shapes["drift_covariance"],
+        "entry_clustered": shapes["entry_covariance"],
+        "form_spread": shapes["drift_spread"],
     }
-    for name, shape in clustered.items():
+    content = {"form_spread": None, **content}  # what earlier files do not have
+    for name, shape in optional.items():
         if content[name] is not None:
             arrays[name] = _array(content[name], shape)
     return Uncertainty(**arrays)

@@ -135,9 +135,8 @@ def _leverage_error(
 def _curl_error(sure: Uncertainty, gradients: FloatArray, p: int, q: int) -> FloatArray:
     """Standard error ``(n,)`` of (d_p b_q - d_q b_p) / 2; ``gradients (n, K, d)`` of the terms."""
     along, across = gradients[:, :, p], gradients[:, :, q]
-    variance = (
-        _spread(along, sure.drift_spread[q]) ** 2 + _spread(across, sure.drift_spread[p]) ** 2
-    )
+    own = sure.field_spread
+    variance = _spread(along, own[q]) ** 2 + _spread(across, own[p]) ** 2
     variance -= 2 * np.einsum("nk,kl,nl->n", along, sure.drift_covariance[q, :, p], across)
     return np.sqrt(np.maximum(variance, 0.0)) / 2
 

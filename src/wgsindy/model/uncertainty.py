@@ -4,7 +4,8 @@ Two covariances of the selected coefficients: model-based, the inverse informati
 likelihood, widened by what other choices of terms would make of each coefficient, and clustered,
 from how much the slopes of the likelihood differ between whole trajectories, given the selected
 terms. How sure the selection itself is, inclusion probabilities say, and the spread of the drift
-over supports of similar evidence.
+over supports of similar evidence. Where the library was grown, nobody has said that the drift is
+one of its formulas: what their form may miss is an error of the field, and of none of its terms.
 """
 
 from __future__ import annotations
@@ -44,6 +45,12 @@ class Uncertainty:
     inclusion: FloatArray  # (d + E, K): probability that a term belongs to a field
     drift_clustered: FloatArray | None = None  # (d, K, d, K): by trajectories; None if too few
     entry_clustered: FloatArray | None = None  # (E, K, K): by trajectories; None if too few
+    form_spread: FloatArray | None = None  # (d, K, K): what its form may miss; None if it is given
+
+    @property
+    def field_spread(self) -> FloatArray:
+        """Covariance ``(d, K, K)`` whose bands hold each drift component, whatever its form."""
+        return self.drift_spread + (0.0 if self.form_spread is None else self.form_spread)
 
     def std_errors(self, *, clustered: bool = False) -> FloatArray:
         """Standard errors of all coefficients ``(d + E, K)``; clustered ones given the terms.
@@ -74,7 +81,7 @@ class Uncertainty:
             variance = np.einsum("nk,fkl,nl->nf", theta, covariance, theta, optimize=True)
             return width * np.sqrt(np.maximum(variance, 0.0))
 
-        return half_width(self.drift_spread), half_width(self.entry_covariance)
+        return half_width(self.field_spread), half_width(self.entry_covariance)
 
 
 def clustered_covariance(covariance: FloatArray, slopes: FloatArray) -> FloatArray | None:

@@ -8,7 +8,7 @@ exchange moves from the empty one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -94,6 +94,10 @@ class Problem:
 
     def __len__(self) -> int:
         return len(self.norm)
+
+    def only(self, terms: BoolArray | Sequence[int]) -> Problem:
+        """Return the problem of some of the terms, in their order."""
+        return Problem(self.root[:, terms], self.target, self.norm[terms])
 
     def solve(self, support: BoolArray) -> FloatArray:
         """Maximum-likelihood coefficients ``(K,)`` with all terms outside ``support (K,)`` zero."""

@@ -12,6 +12,7 @@ import sympy
 
 from wgsindy.data.arrays import FloatArray
 from wgsindy.model.generator import Generator
+from wgsindy.zoo.system import diagonal
 from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     ALONE,
     Field,
@@ -19,7 +20,7 @@ from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     Make,
     simulate,
 )
-from wgsindy_evidence.experiments.ours.unseen import X
+from wgsindy_evidence.experiments.ours.unseen import X, Y
 
 # Drift and tensor; sign(x) is nothing that a generator can be written with.
 FORMULAS = {
@@ -33,7 +34,19 @@ FORMULAS = {
     "hill": (0.2 + 4 * X**4 / (1 + X**4) - 1.8 * X, 0.1225),
     "saturation": (1.5 - 3 * X / (0.5 + X), 0.04),
     "bond": (24 * (2 / X**13 - 1 / X**7) / 2 - (X - 1.2), 0.25),
+    "yielding": (-2 * sympy.tanh(3 * X), 0.49),
+    "escaping": (-4 * X / (1 + X**2), 1),
+    "one_sided": (-1.85 * X - 1.15 * sympy.Abs(X), 0.49),
+    "drag": (-X * sympy.Abs(X), 0.49),
+    "slack_spring": (sympy.Abs(X + 0.5) - sympy.Abs(X - 0.5) - 2 * X, 0.49),
+    "small_bump": (-X + 2 * X * sympy.exp(-4 * X**2), 0.36),
 }
+# In two coordinates: a drift each, and the same noise.
+PAIRS = {
+    "loop": (1.5 * sympy.tanh(2 * Y) - X, -1.5 * sympy.tanh(2 * X) - Y),
+    "toggle": (2 / (1 + Y**2) - X, 2 / (1 + X**2) - Y),
+}
+PAIR_NOISE = 0.3
 
 
 def _with(drift: Field, noise: Field | float = 1.0, start: float = 0.0) -> Make:
@@ -62,6 +75,18 @@ def _hard(key: str, title: str, why: str, size: float, start: float, dt: float) 
     return Kind(key, title, make, why, ALONE, dt, "hard")
 
 
+def _pair(key: str, title: str, why: str, start: float) -> Kind:
+    drift = sympy.lambdify((X, Y), PAIRS[key], "numpy")
+
+    def make(rng: np.random.Generator, r: int, n: int) -> FloatArray:
+        def field(x: FloatArray, t: float) -> FloatArray:
+            return np.column_stack(drift(*x.T))
+
+        return simulate(field, PAIR_NOISE, rng, r, n, d=2, dt=0.1, substeps=20, start=start)
+
+    return Kind(key, title, make, why, ALONE, 0.1, "hard")
+
+
 _OUTSIDE: tuple[Kind, ...] = (
     Kind(
         "tanh",
@@ -86,6 +111,8 @@ _OUTSIDE: tuple[Kind, ...] = (
 
 
 def _truth(key: str) -> Generator | None:
+    if key in PAIRS:
+        return Generator.from_sympy(("x", "y"), PAIRS[key], diagonal(*[PAIR_NOISE**2] * 2))
     if key not in FORMULAS:
         return None
     drift, tensor = FORMULAS[key]
@@ -98,6 +125,14 @@ _CLOSE = (
     _hard("hill", "Hill function", "switches, with decay", 0.35, 1.0, 0.05),
     _hard("saturation", "Michaelis-Menten decay", "saturates", 0.2, 0.5, 0.05),
     _hard("bond", "Lennard-Jones bond", "steep on one side", 0.5, 1.15, 0.002),
+    _hard("yielding", "spring that yields, -2 tanh(3 x)", "saturates", 0.7, 0.0, 0.05),
+    _hard("escaping", "drift -4 x / (1 + x^2)", "fades far out", 1.0, 0.0, 0.1),
+    _hard("one_sided", "stiff on one side", "a kink at zero", 0.7, 0.0, 0.1),
+    _hard("drag", "drift -x |x|", "as a turbulent drag", 0.7, 0.0, 0.1),
+    _hard("slack_spring", "spring with slack", "no force near zero", 0.7, 0.0, 0.1),
+    _hard("small_bump", "well with a bump", "two scales", 0.6, 0.0, 0.05),
+    _pair("loop", "two units in a loop", "saturates", 0.5),
+    _pair("toggle", "toggle switch", "a pair of Hill functions", 0.5),
 )
 
 
