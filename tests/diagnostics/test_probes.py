@@ -183,6 +183,18 @@ def test_a_long_step_of_a_bent_process_has_tails_of_its_own() -> None:
     assert list(checks.jumps(seen)) == []
 
 
+def test_where_noise_is_too_little_no_tails_are_expected() -> None:
+    rng, paths = np.random.default_rng(12), np.ones((4, 400, 1))
+    for n in range(1, 400):
+        now = paths[:, n - 1]
+        paths[:, n] = now + (now - now**3) * DT + 0.7 * np.sqrt(DT) * rng.standard_normal((4, 1))
+    seen = seen_of(paths, "poly3")
+    assert np.isfinite(seen.expected_shape).all()
+    del seen.__dict__["expected_shape"]
+    seen.__dict__["noise_level"] = np.array([np.inf])
+    np.testing.assert_array_equal(seen.expected_shape, np.zeros((2, 1)))
+
+
 def test_groups_with_a_common_slope_agree() -> None:
     variance = np.array([[2.0], [5.0], [3.0], [0.0]])  # the last has no samples
     agreed = _slopes(0.7 * variance, variance)

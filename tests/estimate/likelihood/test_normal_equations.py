@@ -572,6 +572,16 @@ def test_the_tensor_leans_on_the_drift_as_its_refit_does() -> None:
                 np.testing.assert_allclose(found, expected[e], atol=0.05 * dt)
 
 
+def test_chunks_of_fewer_samples_than_are_skipped_add_up() -> None:
+    """One in four of these has no sample that counts, as the last of a data set may not."""
+    rng = np.random.default_rng(4)
+    data = Trajectories(list(rng.normal(size=(3, 21, 2))), 0.05)
+    step = LeanPass(asked(random_model(2, is_chain=False), data.states, 0.05))
+    whole, parts = reduce(step, data), reduce(step, data, chunk_size=3)
+    np.testing.assert_allclose(parts.gram, whole.gram, rtol=1e-12)
+    np.testing.assert_allclose(parts.cross, whole.cross, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("d", [1, 3])
 def test_components_are_coupled_if_they_share_noise(d: int) -> None:
     alone = np.array([float(p == q) for p, q in tensor.pairs(d)])[:, None, None] * np.eye(2)

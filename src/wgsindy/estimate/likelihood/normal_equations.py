@@ -277,6 +277,8 @@ class LeanPass(SumPass[Lean]):
     @np.errstate(all="ignore")  # the slope of a root at zero is infinite; formulas may explode
     def add(self, total: Lean, chunk: Chunk) -> Lean:
         chunk = chunk.at(np.arange(-chunk.start % LEAN_EVERY, len(chunk.dt), LEAN_EVERY))
+        if not len(chunk.dt):  # the last chunk of the data may be a few samples
+            return total
         local = evaluate(self.model, chunk)
         weights = local.gain**2 / entry_variance(drift_noise(self.model, local))
         slopes = self.model.basis.gradients(chunk.states).transpose(2, 1, 0)
