@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +21,6 @@ from wgsindy.estimate.filtering.noisy_samples import (
     SHORTEST_BLOCK,
     _chunk_size,
     _midway,
-    _same,
     _worth,
     block_length,
 )
@@ -114,13 +111,3 @@ def test_two_records_row_by_row_end_in_a_verdict_or_a_sentence() -> None:
     two = 1.5 + np.asarray(lfilter([1.0], [1.0, -kept], shocks, axis=1))
     with pytest.raises(DataError, match="the fit runs away"):
         WGSINDy("poly2").fit(Trajectories([two.T.reshape(-1, 1)], 0.05))
-
-
-def test_terms_are_the_same_only_if_they_were_chosen_before() -> None:
-    def posteriors(*chosen: list[bool]) -> list[Any]:
-        return [SimpleNamespace(best=np.array(one)) for one in chosen]
-
-    now = posteriors([True, False], [True, True])
-    assert _same(posteriors([True, False], [True, True]), now)
-    assert not _same(posteriors([True, False], [False, True]), now)
-    assert not _same([], now)  # of a first round nobody knows

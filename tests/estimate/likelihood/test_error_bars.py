@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,7 @@ from wgsindy.estimate.likelihood.error_bars import (
     COEFFICIENT_SHARE,
     LEAST_WEIGHT,
     OPEN_SHARE,
+    ErrorBars,
     OpenSupports,
 )
 from wgsindy.estimate.likelihood.evidence import Posterior, Problem
@@ -75,3 +79,25 @@ def test_spread_and_widening_by_hand() -> None:
     assert factors[0] > 1.2
     np.testing.assert_allclose(found.widened(given), given * np.outer(factors, factors))
     np.testing.assert_array_equal(found.widened(np.zeros((3, 3))), np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("coupled", [False, True])
+def test_a_component_follows_what_others_may_be(coupled: bool) -> None:
+    """Where b2 is off by e y, b1 takes over e a12 / a22 of y, and nothing of what it lacks."""
+    precision = np.linalg.inv(np.array([[0.36, 0.3], [0.3, 0.34]]))
+    gram = np.kron(precision, np.diag([4.0, 9.0])).astype(np.float64)
+    joint = Problem.from_sums(gram, np.zeros(4), np.eye(4))
+    seen = SimpleNamespace(
+        _joint=joint,
+        _support=np.array([[False, True], [True, True]]),
+        model=SimpleNamespace(basis=range(2)),
+        equations=SimpleNamespace(coupled=coupled),
+    )
+    coefficients = np.array([[0.0, -2.0], [0.0, -2.5], [0.7, -2.0]])
+    weights = np.array([0.5, 0.3, 0.2])
+    left = OpenSupports(coefficients != 0, weights, coefficients, np.zeros((3, 2, 2)))
+    own = OpenSupports(np.ones((1, 2), bool), np.ones(1), np.ones((1, 2)), np.zeros((1, 2, 2)))
+    found = ErrorBars._followed(cast(Any, seen), 0, [own, left])
+    expected = np.zeros((2, 2))
+    expected[1, 1] = 0.3 * (0.5 * 0.3 / 0.34) ** 2 * coupled
+    np.testing.assert_allclose(found, expected, atol=1e-12)

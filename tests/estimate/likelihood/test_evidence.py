@@ -18,6 +18,7 @@ from wgsindy.estimate.likelihood.evidence import (
     all_gains,
     all_supports,
     best_support,
+    improved,
     search,
 )
 from wgsindy.terms.basis import Basis
@@ -487,3 +488,38 @@ def test_climbing_keeps_the_best_of_all_that_it_met(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(evidence, "CANDIDATES", 5)
     few, _ = evidence._climb(problem, costs)
     np.testing.assert_array_equal(few, supports[:5])
+
+
+def test_terms_beside_others_that_are_fitted_anew() -> None:
+    """Gains add up to that of all, and coefficients are those of all at once."""
+    rng = np.random.default_rng(7)
+    design, target = rng.normal(size=(50, 6)), rng.normal(size=50)
+    whole = Problem.from_sums(design.T @ design, design.T @ target, np.eye(6))
+    terms, others = np.array([1, 1, 1, 0, 0, 0], bool), np.array([0, 0, 0, 1, 0, 1], bool)
+    alone = whole.beside(terms, others)
+    np.testing.assert_allclose(np.linalg.norm(alone.root, axis=0), 1.0)
+    for chosen in ([True, False, True], [False, True, False]):
+        support = others.copy()
+        support[:3] = chosen
+        assert alone.gain(np.array(chosen)) == pytest.approx(
+            whole.gain(support) - whole.gain(others)
+        )
+        np.testing.assert_allclose(alone.solve(np.array(chosen)), whole.solve(support)[:3])
+
+
+def test_beside_its_copy_a_term_is_none() -> None:
+    copies = np.array([[1.0, 1.0], [1.0, 1.0]]) + 1e-13 * np.eye(2)
+    problem = Problem.from_sums(copies, np.array([5.0, 5.0]), np.eye(2))
+    alone = problem.beside(np.array([True, False]), np.array([False, True]))
+    assert search(alone, np.ones(1)).best.tolist() == [False]
+
+
+def test_a_support_is_improved_from_where_it_is() -> None:
+    """Of two copies but for 1 %, climbing from the worse one exchanges it."""
+    gram = np.array([[1.0, 0.99, 0.0], [0.99, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    problem = Problem.from_sums(100 * gram, 100 * gram @ np.array([1.0, 0.0, 0.0]), np.eye(3))
+    costs = np.full(3, 5.0)
+    for start in ([False, True, False], [False, True, True], [True, False, False], [False] * 3):
+        assert improved(problem, costs, np.array(start)).tolist() == [True, False, False]
+    dear = np.array([1e6, 5.0, 5.0])
+    assert improved(problem, dear, np.zeros(3, dtype=bool)).tolist() == [False, True, False]

@@ -16,7 +16,11 @@ from wgsindy.estimate.filtering.noise_detection import Noise
 from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.normal_equations import LaggedPass, NormalEquations
 from wgsindy.estimate.likelihood.reweighting import Runner, with_drift
-from wgsindy.estimate.likelihood.term_selection import TermSelection, best_entries
+from wgsindy.estimate.likelihood.term_selection import (
+    TermSelection,
+    best_entries,
+    same_terms,
+)
 from wgsindy.estimate.likelihood.working_model import WorkingModel, blank_noiseless
 from wgsindy.model import tensor
 from wgsindy.model.uncertainty import FEWEST_CLUSTERS
@@ -121,7 +125,7 @@ def follow_noise(
         halvings, last = 0, chosen(model, sums, selection, block)
         # Each step is as much shorter than the one before as that was than its own.
         enough = last.left <= max(SETTLED, (NEGLIGIBLE * before) ** 0.5)
-        last = last._replace(settled=enough and _same(earlier, last.found))
+        last = last._replace(settled=enough and bool(earlier) and same_terms(earlier, last.found))
         if last.settled or last.left <= max(roughly, (NEARLY * roughly * before) ** 0.5):
             break
         earlier, model, before = last.found, last.fitted, last.left
@@ -202,12 +206,6 @@ def _piece_length(model: WorkingModel, data: Dataset, block: int) -> int:
     few = data.n_increments < FEW_BLOCKS * block
     forgotten = block // 4 >= FORGOTTEN * memory(model, data.mean_dt)
     return block // 4 if few and forgotten else block
-
-
-def _same(earlier: Sequence[Posterior], now: Sequence[Posterior]) -> bool:
-    """Whether the same terms were chosen."""
-    pairs = zip(earlier, now, strict=bool(earlier))
-    return bool(earlier) and all(np.array_equal(a.best, b.best) for a, b in pairs)
 
 
 def _worth(used: WorkingModel, later: WorkingModel, sums: FilterSums) -> float:

@@ -18,7 +18,7 @@ from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.estimate.filtering.noise_detection import Doubt
 from wgsindy.estimate.likelihood.evidence import Posterior, Problem
 from wgsindy.estimate.likelihood.normal_equations import Lean, NormalEquations, Scores
-from wgsindy.estimate.likelihood.term_selection import best_entries
+from wgsindy.estimate.likelihood.term_selection import Beside, best_entries
 from wgsindy.estimate.likelihood.working_model import WorkingModel, blank_noiseless
 from wgsindy.model import tensor
 from wgsindy.model.uncertainty import Uncertainty, clustered_covariance
@@ -47,6 +47,7 @@ class ErrorBars:
     equations: NormalEquations
     model: WorkingModel
     drift: list[Posterior]
+    beside: list[Beside]  # the same, with the others free to follow: how sure each is
     entries: list[Posterior]
     scores: Scores
     lean: Lean | None  # of the tensor on the drift, unless steps are those of a chain
@@ -143,6 +144,7 @@ class ErrorBars:
         blocks = self._entry_covariances()
         leaning = np.zeros_like(blocks) if self.lean is None else self._leaning(self.lean)
         drift, entries = self._widened(given.reshape(shape * 2), blocks + leaning)
+        fields = [*(one.posterior for one in self.beside), *self.entries]
         return Uncertainty(
             drift=self._fields[: len(self.drift)] * self.units[:, None],
             drift_covariance=self._in_units(drift),
@@ -152,9 +154,7 @@ class ErrorBars:
             ),
             entry_covariance=entries * self.entry_units[:, None, None] ** 2,
             entry_clustered=self._clustered_entries(blocks),
-            inclusion=np.array(
-                [found.inclusion_at(STATED_SHARE) for found in (*self.drift, *self.entries)]
-            ),
+            inclusion=np.array([found.inclusion_at(STATED_SHARE) for found in fields]),
         )
 
     def _in_units(self, covariance: FloatArray) -> FloatArray:
@@ -232,8 +232,8 @@ class ErrorBars:
         """Covariance of averaged coefficients ``(d, K, K)``: within supports and between them."""
         spread = []
         for p, left in enumerate(self._fields_left_open):
-            posterior = self.drift[p]
-            total = given[p, :, p] - left.covariances[0] + left.spread(posterior.mean)
+            own = given[p, :, p] + self._followed(p, self._fields_left_open)
+            total = own - left.covariances[0] + left.spread(self.drift[p].mean)
             spread.append(total * self.units[p] ** 2)
         return np.array(spread)
 
@@ -243,10 +243,25 @@ class ErrorBars:
 
     def _drift_left_open(self, share: float) -> list[OpenSupports]:
         """Supports of each drift component that take part in its error bars."""
-        return [
-            OpenSupports.of(self.equations.component(self.model.drift, p), posterior, share)
-            for p, posterior in enumerate(self.drift)
-        ]
+        return [OpenSupports.of(problem, posterior, share) for problem, posterior in self.beside]
+
+    def _followed(self, p: int, left_open: list[OpenSupports]) -> FloatArray:
+        """Mean squares ``(K, K)`` of what component ``p`` does as the others take other terms.
+
+        Where noise is shared, a term that one of them lacks is taken over by this one.
+        """
+        problem, size = self._joint, len(self.model.basis)
+        terms = np.arange(problem.root.shape[1]).reshape(-1, size)
+        chosen, total = self._support[p], np.zeros((size, size))
+        for q, left in enumerate(left_open if self.equations.coupled else ()):
+            if q != p:
+                apart = (left.coefficients - left.coefficients[0]) * problem.norm[terms[q]]
+                moved = problem.root[:, terms[q]] @ apart.T
+                answer = np.zeros((size, len(apart)))
+                answer[chosen] = np.linalg.lstsq(problem.root[:, terms[p][chosen]], moved)[0]
+                answer /= problem.norm[terms[p]][:, None]
+                total += (left.weights * answer) @ answer.T
+        return total
 
     def _widened(self, drift: FloatArray, entries: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Leave the other terms open in covariances ``(d, K, d, K)`` and ``(E, K, K)``.
@@ -254,10 +269,11 @@ class ErrorBars:
         What two drift components share stays as it is given the terms.
         """
         wide, wide_entries = drift.copy(), entries.copy()
-        for p, left in enumerate(self._drift_left_open(COEFFICIENT_SHARE)):
+        left_open = self._drift_left_open(COEFFICIENT_SHARE)
+        for p, left in enumerate(left_open):
             # A coordinate without noise shows all of its terms: none is left out for want of data.
             open_ones = self._fields_left_open[p] if self.model.noiseless_level[p] else left
-            wide[p, :, p] = open_ones.widened(drift[p, :, p])
+            wide[p, :, p] = open_ones.widened(drift[p, :, p] + self._followed(p, left_open))
         for e, posterior in enumerate(self.entries):
             problem = self.equations.entry(self.model.entries, e)
             wide_entries[e] = OpenSupports.of(problem, posterior, OPEN_SHARE).widened(entries[e])

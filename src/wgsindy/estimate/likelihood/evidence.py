@@ -99,6 +99,14 @@ class Problem:
         """Return the problem of some of the terms, in their order."""
         return Problem(self.root[:, terms], self.target, self.norm[terms])
 
+    def beside(self, terms: BoolArray, others: BoolArray) -> Problem:
+        """Return the problem of some ``terms (K,)`` to which ``others (K,)`` are fitted anew."""
+        unit = np.linalg.qr(self.root[:, others])[0]
+        left = self.root[:, terms] - unit @ (unit.T @ self.root[:, terms])
+        length = np.maximum(np.linalg.norm(left, axis=0), np.sqrt(DEPENDENT))
+        target = self.target - unit @ (unit.T @ self.target)
+        return Problem(left / length, target, self.norm[terms] * length)
+
     def solve(self, support: BoolArray) -> FloatArray:
         """Maximum-likelihood coefficients ``(K,)`` with all terms outside ``support (K,)`` zero."""
         coefficients = np.zeros(len(self))
@@ -373,12 +381,19 @@ def all_gains(root: FloatArray, target: FloatArray, most: int = EXHAUSTIVE_LIMIT
     return gains
 
 
-def _climb(problem: Problem, costs: FloatArray) -> tuple[BoolArray, FloatArray]:
+def improved(problem: Problem, costs: FloatArray, support: BoolArray) -> BoolArray:
+    """Climb from a ``support (K,)`` to one that no addition, removal or exchange makes better."""
+    return _climb(problem, costs, support)[0][0]
+
+
+def _climb(
+    problem: Problem, costs: FloatArray, start: BoolArray | None = None
+) -> tuple[BoolArray, FloatArray]:
     """Add, drop or exchange terms as long as the score rises; return all supports met."""
     gram, cross = problem.root.T @ problem.root, problem.root.T @ problem.target
-    current = np.zeros(len(problem), dtype=bool)
-    met: dict[bytes, float] = {current.tobytes(): 0.0}
-    score = 0.0
+    current = np.zeros(len(problem), dtype=bool) if start is None else start
+    met: dict[bytes, float] = {current.tobytes(): _gain(gram, cross, current)}
+    score = met[current.tobytes()] - float(current @ costs)
     while True:
         best_score, best = score, current
         for support, gain in _neighbours(gram, cross, current):

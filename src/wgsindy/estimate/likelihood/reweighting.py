@@ -20,7 +20,11 @@ from wgsindy.estimate.likelihood.normal_equations import (
     NormalPass,
     Sums,
 )
-from wgsindy.estimate.likelihood.term_selection import TermSelection, best_entries
+from wgsindy.estimate.likelihood.term_selection import (
+    TermSelection,
+    best_entries,
+    same_terms,
+)
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SERIAL, Engine, Pass, Total, reduce
@@ -200,7 +204,7 @@ def _same(
     sums: Sums,
 ) -> bool:
     """Whether another pass would find the same terms with the same weights."""
-    if not all((a.best == b.best).all() for a, b in zip(earlier, now, strict=True)):
+    if not same_terms(earlier, now):
         return False
     same = later.in_units(used.units)
     largest = np.abs(used.entries).max(axis=1, keepdims=True)

@@ -220,7 +220,10 @@ def _estimate(
             scores, lean = run(PassPair(slopes, LeanPass(final)))
     if lean is not None and not (np.isfinite(lean.cross).all() and np.isfinite(lean.gram).all()):
         raise run_away()
-    refit = ErrorBars(equations, final, drift, entries, scores, lean, doubt, run.data.mean_dt)
+    beside = selection.all_beside(equations, drift)
+    refit = ErrorBars(
+        equations, final, drift, beside, entries, scores, lean, doubt, run.data.mean_dt
+    )
     uncertainty = refit.uncertainty()
     if selection.known is not None:
         uncertainty = _sure_of(selection.known, uncertainty, model.units)
@@ -237,7 +240,7 @@ def _estimate(
         noise_error=noise_error,
         clipped=scores.clipped / scores.count,
         condition=condition,
-        alternatives=equally_good(drift, entries, selection.basis),
+        alternatives=equally_good([one.posterior for one in beside], entries, selection.basis),
         model=final,
     )
 

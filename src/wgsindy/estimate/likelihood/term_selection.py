@@ -8,17 +8,19 @@ have a negative variance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.errors import LibraryError
-from wgsindy.estimate.likelihood.evidence import Penalty, Posterior, search
+from wgsindy.estimate.likelihood.evidence import Penalty, Posterior, Problem, improved, search
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations
 from wgsindy.estimate.likelihood.working_model import blank_noiseless
 from wgsindy.model import tensor
@@ -104,6 +106,13 @@ def _grid(axes: list[FloatArray]) -> FloatArray:
     return np.vstack([middle, *along, np.transpose(others)])
 
 
+class Beside(NamedTuple):
+    """What can be told of one drift component, and which terms it has."""
+
+    problem: Problem
+    posterior: Posterior
+
+
 @dataclass(frozen=True)
 class TermSelection:
     """How terms are chosen; ``basis`` is in physical terms.
@@ -155,14 +164,71 @@ class TermSelection:
         ``start (d, K)`` is what is known of them before, in working terms.
         """
         current = start.copy()
-        if not thorough:
-            return self._sweep_drift(equations, current, exhaustive=False)
-        for _ in range(MOST_SWEEPS if equations.coupled else 0):
+        for _ in range(MOST_SWEEPS if thorough and equations.coupled else 0):
             before = current.copy()
             self._sweep_drift(equations, current, exhaustive=False)
             if np.abs(current - before).max() <= SETTLED * np.abs(current).max(initial=0.0):
                 break
-        return self._sweep_drift(equations, current, exhaustive=True)
+        found = self._sweep_drift(equations, current, exhaustive=thorough)
+        if self.given is not None or not equations.coupled:
+            return found
+        return self._reconsidered(equations, found, exhaustive=thorough)
+
+    def _reconsidered(
+        self, equations: NormalEquations, found: list[Posterior], *, exhaustive: bool
+    ) -> list[Posterior]:
+        """Choose again while the others follow, until no component wants other terms.
+
+        Given the numbers of the others, a term that is missing here may stand in one of them, where
+        the noise they share has taken it, and be missed by neither.
+        """
+        first = np.array([posterior.best for posterior in found])
+        supports, later = first.copy(), list(found)
+        problem, free = self._all_components(equations), self._free(first.shape)
+        costs = np.array([self._costs_of(p) for p in range(len(found))])
+        supports[free] = improved(problem.only(free.ravel()), costs[free], supports[free])
+        for _ in range(MOST_SWEEPS):
+            before = supports.copy()
+            for p in range(len(found)):
+                later[p] = self._beside(problem, supports, p, exhaustive=exhaustive).posterior
+                supports[p] = later[p].best
+            if (supports == before).all():
+                break
+        return found if (supports == first).all() else later
+
+    def all_beside(self, equations: NormalEquations, found: list[Posterior]) -> list[Beside]:
+        """Each component of what :meth:`drift` found, and how sure it is if the others follow."""
+        supports = np.array([posterior.best for posterior in found])
+        if equations.coupled:
+            problem = self._all_components(equations)
+            return [self._beside(problem, supports, p) for p in range(len(found))]
+        alone = np.zeros(supports.shape)
+        return [Beside(equations.component(alone, p), found[p]) for p in range(len(found))]
+
+    def _all_components(self, equations: NormalEquations) -> Problem:
+        """All drift components at once, as far as they are not known."""
+        problem, free = equations.all_components(), self._free(equations.drift_cross.shape)
+        if self.known is None:
+            return problem
+        known = np.where(free, 0.0, self.known[: len(free)]).ravel()
+        return replace(problem, target=problem.target - problem.root @ (known * problem.norm))
+
+    def _free(self, shape: tuple[int, ...]) -> BoolArray:
+        """Which coefficients of the drift ``(d, K)`` are not known."""
+        known = np.array([self._is_known(p) for p in range(shape[0])])
+        return np.broadcast_to(~known[:, None], shape)
+
+    def _beside(
+        self, problem: Problem, supports: BoolArray, p: int, *, exhaustive: bool = True
+    ) -> Beside:
+        """Drift component ``p``, to which others with these terms ``(d, K)`` are fitted anew."""
+        own = np.zeros(supports.shape, dtype=bool)
+        own[p] = True
+        others = supports & self._free(supports.shape) & ~own
+        alone = problem.beside(own.ravel(), others.ravel())
+        if self._is_known(p):
+            return Beside(alone, self._certain(p))
+        return Beside(alone, search(alone, self._costs_of(p), exhaustive=exhaustive))
 
     def _sweep_drift(
         self, equations: NormalEquations, current: FloatArray, *, exhaustive: bool
@@ -235,6 +301,11 @@ class TermSelection:
             return self.extrapolation.against_negative
         own = [found[tensor.entry_number(i, i)].coefficients[0] for i in (p, q)]
         return self.extrapolation.against_indefinite(*own)
+
+
+def same_terms(before: Sequence[Posterior], after: Sequence[Posterior]) -> bool:
+    """Whether all fields have the terms that they had before."""
+    return all((a.best == b.best).all() for a, b in zip(before, after, strict=True))
 
 
 def best_entries(entries: list[Posterior], noiseless_level: FloatArray) -> FloatArray:
