@@ -257,6 +257,10 @@ def test_of_numbers_that_repeat_by_chance_a_run_must_be_far_longer_than_all_othe
         )
 
 
+def test_where_every_place_repeats_no_run_is_long() -> None:
+    assert len(runs(True, (0, 50)).beyond_chance(50)) == 0
+
+
 def test_places_that_are_nearly_in_a_run_tell_how_many_are_in_one_by_chance() -> None:
     single = [(10 * k, 10 * k + 1) for k in range(40)]
     # Nine times as many are near by chance as are in one: 18 near stand for two, one in 20.

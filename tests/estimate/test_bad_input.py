@@ -619,6 +619,7 @@ def test_a_huge_outlier_is_warned_of() -> None:
     [
         ({"random_state": None}, "random_state must be a whole number from 0 .*got None"),
         ({"random_state": -1}, "random_state must be a whole number from 0 .*got -1"),
+        ({"random_state": 2**32}, "random_state must be a whole number from 0 .*got 4294967296"),
         ({"threads": 0}, "threads must be a whole number from 1 .*got 0"),
     ],
 )

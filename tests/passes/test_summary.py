@@ -128,3 +128,11 @@ def test_an_increment_stands_out_by_its_ratio_to_the_typical_one() -> None:
     assert outlier_sentence(at, ("x", "y")) == ""
     said = f"the largest increment of y is {1.01 * OUTLIER_RATIO:.3g} times the typical one"
     assert outlier_sentence(beyond, ("x", "y")).startswith(said)
+
+
+def test_trajectories_are_ranked_by_where_they_are_on_average_however_short_they_are() -> None:
+    """A single step that begins at 1 lies above many that begin at 0.6."""
+    rng, short = np.random.default_rng(2), np.array([[1.0], [0.0]])
+    many = [level + rng.normal(0.0, 0.01, size=(200, 1)) for level in (0.0, 0.6)]
+    found = data_summary(Trajectories([*many, short], 0.1), standardise=True)
+    np.testing.assert_array_equal(found.rank, [0, 1, 2])
