@@ -15,6 +15,7 @@ from wgsindy.data.chunk import Spans
 from wgsindy.diagnostics import Measurements, past_checks
 from wgsindy.diagnostics.findings import Limitation
 from wgsindy.diagnostics.residuals.echoes import (
+    MEANS,
     RATES,
     SPELLS,
     WINDOWS,
@@ -49,8 +50,8 @@ def at_a_rate(x: FloatArray, rate: FloatArray) -> FloatArray:
     return -np.exp(rate) * x
 
 
-def seen_of(paths: FloatArray) -> Measurements:
-    return Measurements(WGSINDy("poly2").fit(Trajectories(list(paths), DT)).fit_.completed)
+def seen_of(paths: FloatArray, library: str = "poly2") -> Measurements:
+    return Measurements(WGSINDy(library).fit(Trajectories(list(paths), DT)).fit_.completed)
 
 
 def test_windows_sum_the_steps_before_of_the_same_trajectory() -> None:
@@ -64,7 +65,7 @@ def test_errors_are_those_of_a_regression() -> None:
     """The slope of a sign of the past that the fitted terms had no say in, over its error."""
     rng = np.random.default_rng(3)
     n, w = 400, len(WINDOWS)
-    past = 2 * w + 3 * len(SPELLS)
+    past = 2 * w + len(MEANS) + 3 * len(SPELLS)
     terms, z = rng.standard_normal((2, 3, n)), rng.standard_normal((2, n))
     signs = rng.standard_normal((2, past, n)) + terms[:, :1]  # so that terms tell of signs
     fitted = np.array([[True, True, False], [False, False, False]])
@@ -91,7 +92,8 @@ def test_errors_are_those_of_a_regression() -> None:
     windows, rates = sums.of_residuals(fitted), sums.of_rates(fitted)
     assert windows[0, 1, 4] == pytest.approx(expected(signs[0, w + 4]))
     assert rates[0, 2] == pytest.approx(expected(beyond(signs[0, :w], 2)))
-    spell = signs[0, 2 * w + len(SPELLS) + 2]
+    assert sums.of_means(fitted)[0, 1] == pytest.approx(expected(signs[0, 2 * w + 1]))
+    spell = signs[0, 2 * w + len(MEANS) + len(SPELLS) + 2]
     assert sums.of_terms(fitted)[0, 1, 2] == pytest.approx(expected(spell))
     for found, sign in ((windows[1, 0, 0], signs[1, 0]), (rates[1, 3], beyond(signs[1, w:], 3))):
         assert found == pytest.approx(sign @ z[1] / np.linalg.norm(sign))
@@ -105,7 +107,7 @@ def test_signs_of_the_past_are_those_of_each_sample_by_hand() -> None:
     """Windows and spells of the fitted terms, one sample after the other, some without noise."""
     seen = seen_of(unseen(1, 0.0, to_a_centre)[:2, :600])
     generator, data = seen.generator, seen.data
-    listener = Listener.of(generator.basis, seen._written_drift)
+    listener = Listener.of(generator.basis, seen._written_drift, np.array([0.3]))
     (chunk,) = data.chunks(10_000)
     found = seen._predictor(chunk)
     rng = np.random.default_rng(0)
@@ -120,7 +122,13 @@ def test_signs_of_the_past_are_those_of_each_sample_by_hand() -> None:
         before = [m for m in range(n) if chunk.trajectory[m] == owner]
         past = {w: sum(z[0, m] for m in before[-w:]) for w in WINDOWS}
         spells = [term[n] * sum(score[m] for m in before[-s:]) for s in SPELLS]
-        rows.append([*past.values(), *spells])
+        means = [
+            root[n]
+            * sum(chunk.states[m, 0] - 0.3 for m in before[-w:])
+            / np.clip(len(before), 16, w)
+            for w in MEANS
+        ]
+        rows.append([*past.values(), *means, *spells])
     signs = np.array(rows).T * noisy
     windows = signs[: len(WINDOWS)]
     np.testing.assert_allclose(total.windows[0], windows @ windows.T, rtol=1e-9)
@@ -159,6 +167,19 @@ def test_a_rate_that_wanders_unseen_is_named() -> None:
     assert found.fields == ("b1",)
     assert "ask for more of x " in found.sentence
     assert not list(past_checks.wandering(seen_of(unseen(0, 0.0, at_a_rate))))
+
+
+def test_trajectories_about_two_centres_go_back_to_their_own() -> None:
+    """Half of them are drawn to 1.5: one drift makes a well with two minima of both."""
+    rng, kept = np.random.default_rng(6), np.exp(-DT)
+    shocks = rng.standard_normal((8, 1500)) * np.sqrt((1 - kept**2) / 4)
+    paths = lfilter([1.0], [1.0, -kept], shocks, axis=1)[:, 200:, None]
+    moved = paths + 1.5 * (np.arange(8) % 2)[:, None, None]
+    (found,) = past_checks._returning(seen_of(moved, "poly3"))
+    assert found.limitation is Limitation.DELAYED
+    assert found.fields == ("b1",)
+    assert "its mean over the last 512 steps" in found.sentence
+    assert not list(past_checks._returning(seen_of(paths, "poly3")))
 
 
 def test_the_error_of_a_sensor_that_lasts_is_named_by_its_two_rates() -> None:

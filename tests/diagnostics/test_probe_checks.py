@@ -296,8 +296,9 @@ def test_chance_is_asked_for_the_largest_of_all_numbers_that_are_compared(
     list(probe_checks._kinds(seen))
     list(probe_checks.rhythmic(seen))  # drift and noise of two, at 400 frequencies of 800 steps
     list(past_checks.delayed(seen))  # either sign, 16 lags of four pairs; all lags; 7 windows
-    list(past_checks.bursts(seen))  # and, of the line before, two fields at four pairs of windows
-    assert asked == [8, 10, 8, 1600, 128, 4, 56, 8, 32]
+    # and two fields at four pairs of windows, and over two lengths of time
+    list(past_checks.bursts(seen))
+    assert asked == [8, 10, 8, 1600, 128, 4, 56, 8, 4, 32]
 
 
 @pytest.mark.parametrize(("beyond", "expected"), [(-0.05, False), (0.05, True)])
@@ -340,6 +341,9 @@ def test_sums_of_the_past_must_tell_of_a_share_of_the_drift(
 
         def of_rates(self, _: FloatArray) -> FloatArray:
             return np.zeros((D, 4))
+
+        def of_means(self, _: FloatArray) -> FloatArray:
+            return np.zeros((D, 2))
 
     found = list(past_checks.delayed(seen_with(quiet(), signal, echoes=Told())))
     assert len(found) == bool(size)

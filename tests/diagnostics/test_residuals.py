@@ -93,7 +93,7 @@ def pass_over(
         len(data),
         level,
         Prober.of(data, summary),
-        Listener.of(generator.basis, generator.drift_coefficients),
+        Listener.of(generator.basis, generator.drift_coefficients, summary.region.centre),
         Stretches.of(data),
     )
 

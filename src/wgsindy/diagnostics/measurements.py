@@ -157,7 +157,7 @@ class Measurements:
     @cached_property
     def listener(self) -> Listener:
         """Which fitted terms have their say before the past has."""
-        return Listener.of(self.generator.basis, self._written_drift)
+        return Listener.of(self.generator.basis, self._written_drift, self.summary.region.centre)
 
     @cached_property
     def residuals(self) -> Residuals:

@@ -10,7 +10,7 @@ from wgsindy.data.arrays import FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import MISFIT, chance, of_its_size, share_of_drift
-from wgsindy.diagnostics.residuals.echoes import RATES, SPELLS, WINDOWS
+from wgsindy.diagnostics.residuals.echoes import MEANS, RATES, SPELLS, WINDOWS
 from wgsindy.diagnostics.residuals.probes import LAGS
 from wgsindy.model.linear_form import field_names
 
@@ -104,6 +104,27 @@ def _two_rates(seen: Measurements) -> Iterator[Finding]:
             "has a memory, or something that is not observed acts on it.",
             "Observe more of the process, or keep every few samples only (--every) and compare. "
             "The fitted drift and tensor lie between those of the two.",
+        )
+    else:
+        yield from _returning(seen)
+
+
+def _returning(seen: Measurements) -> Iterator[Finding]:
+    """States that go back to where they were on average, more than the drift says."""
+    errors = seen.residuals.echoes.of_means(seen.listener.fitted)
+    share = _share(seen, errors)
+    clear = (errors > chance(errors.size)) & (share > MISFIT) & ~seen.noiseless[:, None]
+    if clear.any():
+        p, m = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), clear.shape)
+        yield Finding(
+            Limitation.DELAYED,
+            seen.drifts(np.asarray(clear.any(axis=1))),
+            f"{seen.data.names[p]} goes back to where it was: beside the state, its mean over the "
+            f"last {MEANS[m]} steps tells of the next one ({errors[p, m]:.1f} standard errors; "
+            f"about {of_its_size(share[p, m])}). There are several centres, of trajectories or of "
+            "times, or something that is not observed moves the centre.",
+            "Fit trajectories, or stretches of time, on their own and compare their centres. The "
+            "fitted drift is an average over them.",
         )
 
 

@@ -4,10 +4,11 @@ Something that acts on a state and is not observed lasts: what the drift leaves 
 sign of it, and so of the next step. In the same way a coefficient that wanders is above its mean
 for a while: by how much the last steps ask for a larger one tells of the next. And of two things
 that fade at two rates, one drift can follow neither: it leaves too much of the fast one, which is
-taken back soon, and too little of the slow one, which goes on. Any drift takes up what it can of
-all that, so that it shows only beside the fitted terms. These are Lagrange multiplier tests, and
-what they sum over the past is known before the step: residuals of a right fit make a martingale of
-it, however slowly the process forgets.
+taken back soon, and too little of the slow one, which goes on. What is drawn to a centre that no
+term has (of its kind, or of its time) goes back to where it was on average. Any drift takes up what
+it can of all that, so that it shows only beside the fitted terms. These are Lagrange multiplier
+tests, and what they sum over the past is known before the step: residuals of a right fit make a
+martingale of it, however slowly the process forgets.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from wgsindy.terms.basis import Basis
 WINDOWS = (2, 4, 8, 16, 32, 64, 128)  # steps back over which residuals are summed
 RATES = ((2, 16), (4, 32), (8, 64), (16, 128))  # windows that two rates show between
 SPELLS = (16, 64, 256)  # the same of what coefficients are asked to change by
+MEANS = (32, 512)  # steps back over which states are averaged
+SETTLED = 16  # steps that such a mean has at least; of fewer it lies nearer to the middle
 LEAST_LEFT = 1e-6  # share of a window that the fitted terms must leave, for a test of it
 
 
@@ -32,7 +35,8 @@ LEAST_LEFT = 1e-6  # share of a window that the fitted terms must leave, for a t
 class Echoes:
     """Sums of products of K fitted terms with R signs of the past, by component.
 
-    The signs are W windows of the residuals of each of d coordinates, and S spells of each term.
+    The signs are W windows of the residuals of each of d coordinates, M means of the states of the
+    component, and S spells of each term.
     """
 
     terms: FloatArray  # (d, K, K)
@@ -81,6 +85,11 @@ class Echoes:
         d = len(fitted)
         return self.errors(fitted)[:, : d * len(WINDOWS)].reshape(d, d, -1)
 
+    def of_means(self, fitted: BoolArray) -> FloatArray:
+        """The same of earlier states, ``(d, M)``: positive where it goes back to their mean."""
+        first = len(fitted) * len(WINDOWS)
+        return self.errors(fitted)[:, first : first + len(MEANS)]
+
     def of_rates(self, fitted: BoolArray) -> FloatArray:
         """The same of what the longer of two windows has beyond the shorter, ``(d, V)``."""
         (d, k), w, mix = fitted.shape, len(WINDOWS), _between()
@@ -99,7 +108,7 @@ class Echoes:
     def of_terms(self, fitted: BoolArray) -> FloatArray:
         """The same of coefficients, ``(d, K, S)``: component, term, spell."""
         d, k = fitted.shape
-        return self.errors(fitted)[:, d * len(WINDOWS) :].reshape(d, k, -1)
+        return self.errors(fitted)[:, d * len(WINDOWS) + len(MEANS) :].reshape(d, k, -1)
 
 
 @dataclass(frozen=True)
@@ -109,16 +118,17 @@ class Listener:
     basis: Basis
     terms: IntArray
     fitted: BoolArray  # (d, K) which of these each component has
+    centre: FloatArray  # (d,) of the states
 
     @classmethod
-    def of(cls, basis: Basis, drift: FloatArray) -> Listener:
-        """Listen beside the terms of a ``drift (d, K)``."""
+    def of(cls, basis: Basis, drift: FloatArray, centre: FloatArray) -> Listener:
+        """Listen beside the terms of a ``drift (d, K)``, about a ``centre (d,)``."""
         terms = np.flatnonzero(drift.any(axis=0))
-        return cls(basis, terms, drift[:, terms] != 0)
+        return cls(basis, terms, drift[:, terms] != 0, centre)
 
     def empty(self) -> Echoes:
         (d, k), w = self.fitted.shape, len(WINDOWS)
-        r = d * w + k * len(SPELLS)
+        r = d * w + len(MEANS) + k * len(SPELLS)
         return Echoes(*zeros((d, k, k), (d, k, r), (d, r), (d, k + r), (d, w, w)))
 
     def add(
@@ -128,24 +138,30 @@ class Listener:
         values = self.basis.values(found.states)[:, self.terms].T
         spans, w = Spans.of(chunk.trajectory), len(WINDOWS)
         windows = _past(z, WINDOWS, spans)
+        earlier = self._earlier(found.states, spans)
         root = in_deviations(found, chunk.dt) * noisy
         # Only where windows meet themselves is there nothing that is zero unless it is noisy.
         squares = windows**2 @ noisy.T.astype(np.float64)
         for p, fitted in enumerate(self.fitted):
             terms, own = values[fitted] * root[p], windows[p * w : (p + 1) * w]
             spells = _past(terms * z[p], SPELLS, spans) * np.repeat(terms, len(SPELLS), axis=0)
-            there = np.append(np.ones(len(windows), dtype=bool), np.repeat(fitted, len(SPELLS)))
+            more = np.vstack([earlier[p] * root[p], spells])
+            always = np.ones(len(windows) + len(MEANS), dtype=bool)
+            there = np.append(always, np.repeat(fitted, len(SPELLS)))
             total.terms[p][np.ix_(fitted, fitted)] += terms @ terms.T
-            total.across[p][np.ix_(fitted, there)] += np.hstack(
-                [terms @ windows.T, terms @ spells.T]
-            )
-            total.squares[p, there] += np.append(
-                squares[:, p], np.einsum("rn,rn->r", spells, spells)
-            )
+            total.across[p][np.ix_(fitted, there)] += np.hstack([terms @ windows.T, terms @ more.T])
+            total.squares[p, there] += np.append(squares[:, p], np.einsum("rn,rn->r", more, more))
             total.explained[p, np.append(fitted, there)] += np.concatenate(
-                [one @ z[p] for one in (terms, windows, spells)]
+                [one @ z[p] for one in (terms, windows, more)]
             )
             total.windows[p] += (own * noisy[p]) @ own.T
+
+    def _earlier(self, states: FloatArray, spans: Spans) -> FloatArray:
+        """Means of earlier ``states (n, d)`` about the centre, ``(d, M, n)``."""
+        d, n = len(self.centre), len(states)
+        within = np.arange(n) - np.repeat(spans.first, spans.length)
+        steps = np.clip(within, SETTLED, np.array(MEANS)[:, None])
+        return _past((states - self.centre).T, MEANS, spans).reshape(d, -1, n) / steps
 
 
 def _past(values: FloatArray, windows: tuple[int, ...], spans: Spans) -> FloatArray:
