@@ -347,7 +347,7 @@ def test_threads_and_chunks_change_nothing_but_what_two_chunks_share(d: int) -> 
     lost = {"pairs", "lagged", "lagged_squares", "block_counts", "block_squares", "paired"}
     lost |= {"visits", "probes.lagged", "probes.bursts", "probes.lag_count"}
     lost |= {"probes.leaning", "echoes.across", "echoes.squares", "echoes.explained"}
-    lost |= {"echoes.windows"}
+    lost |= {"echoes.windows", "stretches_kept"}
     assert_same(whole, chunked, lost, rtol=1e-9)
     borders = -(-(len(data.states) - 1) // size) - 1
     assert 0 < whole.pairs.max() - chunked.pairs.max() <= borders
@@ -436,6 +436,7 @@ def test_units_of_a_coordinate_change_nothing() -> None:
     assert other.shift == pytest.approx(one.shift, rel=1e-6)
     have_units = {"leftover", "allotted"}
     have_units |= {f"probes.{name}" for name in ("parts", "trajectories", "missed", "spread")}
+    have_units |= {"stretches_kept"}
     have_units |= {f"echoes.{name}" for name in ("terms", "across", "squares", "explained")}
     assert_same(one.residuals, other.residuals, have_units, rtol=1e-6)
     for question in ("times", "kinds"):

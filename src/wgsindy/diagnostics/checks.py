@@ -40,6 +40,7 @@ from wgsindy.diagnostics.refits import CHAIN_EVIDENCE
 from wgsindy.diagnostics.residuals.sums import BLOCKS
 from wgsindy.diagnostics.sample_checks import (
     boundary,
+    copied,
     interpolated,
     observation_noise,
     other_steps,
@@ -68,6 +69,7 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
     checks = (
         stalled,
         interpolated,
+        copied,
         rounded,
         observation_noise,
         uneven_noise,

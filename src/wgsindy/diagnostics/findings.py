@@ -26,6 +26,7 @@ class Limitation(StrEnum):
     DEGENERATE = "degenerate diffusion"
     STALLED = "stalled sensor"
     INTERPOLATED = "interpolated samples"
+    COPIED = "samples counted twice"
     ROUNDED = "too few digits"
     SMOOTHED = "smoothed samples"
     NOISE = "observation noise"

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray
+from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.past_checks import LAGGED
 from wgsindy.diagnostics.probe_checks import STANDARD_ERRORS
 
+COPIED = 0.02  # share of samples that stand in several places
 SPOILT = 0.05  # share of samples that may be left out without a word in the verdict
 REPEATED = 1e-3  # share of samples
 NOISE_CORRELATION = -0.02  # of neighbouring residuals; noise adds twice that share to the tensor
@@ -64,7 +65,7 @@ def rounded(seen: Measurements) -> Iterator[Finding]:
             "Write more digits.",
         )
         return
-    step = np.sqrt(seen.noise_level * seen.data.mean_dt)
+    step = _step(seen)
     coarse = (seen.summary.quantum > step) & ~seen.noiseless
     if coarse.any():
         yield Finding(
@@ -75,6 +76,27 @@ def rounded(seen: Measurements) -> Iterator[Finding]:
             f"{step[coarse].min():.3g}. The fit takes rounding for noise of a sensor; what happens "
             "within the grid is not seen.",
             "Write more digits, or keep every few samples only (--every), and compare both fits.",
+        )
+
+
+def _step(seen: Measurements) -> FloatArray:
+    """The deviation of a step, ``(d,)``."""
+    return np.sqrt(seen.noise_level * seen.data.mean_dt)
+
+
+def copied(seen: Measurements) -> Iterator[Finding]:
+    """Stretches that stand in several places: windows that overlap, a file given twice."""
+    share = seen.residuals.copied
+    # Data without noise come back to where they were, and few digits do so by chance.
+    fine = ~seen.noiseless & (2 * seen.summary.quantum < _step(seen))
+    if share > COPIED and fine.any():
+        yield Finding(
+            Limitation.COPIED,
+            (),
+            f"{share:.0%} of the samples stand in several places, digit by digit: windows that "
+            "overlap, or trajectories that were copied. The fit counts them as often as they are "
+            "given, and its error bars are too small.",
+            "Give every sample once: the record as a whole, or windows that do not overlap.",
         )
 
 

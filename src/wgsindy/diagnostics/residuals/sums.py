@@ -13,6 +13,7 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, zeros
 from wgsindy.data.chunk import Chunk, Spans
+from wgsindy.diagnostics.residuals import copies
 from wgsindy.diagnostics.residuals.echoes import Echoes, Listener
 from wgsindy.diagnostics.residuals.probes import (
     Deviation,
@@ -62,6 +63,7 @@ class Residuals:
     long_steps: int
     probes: Probes = field(metadata=merged_by(added))  # z by place, time, trajectory and past
     echoes: Echoes = field(metadata=merged_by(added))  # z by sums of earlier ones
+    stretches_kept: copies.Hashes = field(metadata=merged_by(copies.smallest))
     count: FloatArray  # (d,) samples at which the coordinate has noise worth the name
     squares: FloatArray  # (d,) of z
     cubes: FloatArray  # (d,)
@@ -83,6 +85,11 @@ class Residuals:
     trajectory_count: FloatArray  # (R, d)
     stretches: FloatArray  # (2, d, S) z and z^2 - 1, by stretches of time
     paces: FloatArray  # (2, P, d) number and sum of z^2, by length of step
+
+    @property
+    def copied(self) -> float:
+        """Share of the samples that stand in several places."""
+        return copies.repeated(self.stretches_kept)
 
     @property
     def variance(self) -> FloatArray:
@@ -211,7 +218,7 @@ class ResidualPass(SumPass[Residuals]):
         d, b, r = len(self.level), len(BLOCKS), self.n_trajectories
         shapes = *[(d,)] * 9, (b, d), (b, d), (d,), (2, d), (2, d), (2, 2, d), *[(r, d)] * 4
         time = (2, d, self.stretches.total), (2, PACES, d)
-        others = self.prober.empty(), self.listener.empty()
+        others = self.prober.empty(), self.listener.empty(), copies.none()
         return Residuals(0, 0, 0, 0, *others, *zeros(*shapes, *time))
 
     @np.errstate(all="ignore")  # a formula that explodes is seen by what is summed of it
@@ -227,6 +234,7 @@ class ResidualPass(SumPass[Residuals]):
         self._add_moments(total, z, noisy, spans)
         self.prober.add(total.probes, chunk, found, z, noisy)
         self.listener.add(total.echoes, chunk, found, z, noisy)
+        total.stretches_kept = copies.smallest(total.stretches_kept, copies.stretches(chunk))
         self.stretches.add(total.stretches, chunk, z)
         self.stretches.add_paces(total.paces, chunk, z)
         jacobian = generator.drift_jacobian(chunk.states)

@@ -12,6 +12,7 @@ from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     Make,
     double_well,
     relaxation,
+    rotation,
     simulate,
 )
 from wgsindy_evidence.experiments.ours.gallery_data.spoilt import RELAXATION, spoilt
@@ -98,6 +99,18 @@ def _interleaved(rng: Rng, r: int, n: int) -> FloatArray:
     return np.stack(two, axis=2).reshape(r, -1, 1)[:, : n + 1]
 
 
+def _staggered(rng: Rng, r: int, n: int) -> FloatArray:
+    """Two columns of which the second is read half a step after the first."""
+    path = rotation(rng, r, 2 * n + 1)
+    return np.stack([path[:, : 2 * n + 1 : 2, 0], path[:, 1 : 2 * n + 2 : 2, 1]], axis=2)
+
+
+def _standardised(rng: Rng, r: int, n: int) -> FloatArray:
+    """Short pieces, each of which was given mean zero and variance one."""
+    pieces = relaxation(rng, r * n // 200, 199)
+    return (pieces - pieces.mean(axis=1, keepdims=True)) / pieces.std(axis=1, keepdims=True)
+
+
 def _kind(key: str, title: str, make: Make, why: str, *, behind: bool = False) -> Kind:
     """``behind``: a relaxation was spoilt."""
     truth = RELAXATION if behind else None
@@ -117,4 +130,6 @@ KINDS: tuple[Kind, ...] = (
     _kind("detrended", "less a running mean", spoilt(_detrended), "it is pulled by its future"),
     _kind("recalibrated", "sensor set right at times", spoilt(_recalibrated), "the bias grows"),
     _kind("interleaved", "two records row by row", _interleaved, "neighbours are strangers"),
+    _kind("staggered", "columns half a step apart", _staggered, "there is no common time"),
+    _kind("standardised", "pieces of mean 0, variance 1", _standardised, "each has its own scale"),
 )

@@ -179,6 +179,16 @@ def _tall_well(rng: Rng, r: int, n: int) -> FloatArray:
     return simulate(lambda x, t: 2 * (x - x**3 / 4), 1.0, rng, r, n, start=1.0)
 
 
+def _overlapping(rng: Rng, r: int, n: int) -> FloatArray:
+    """Windows of one record, each of which has half of the one before."""
+    (record,) = relaxation(rng, 1, (r + 1) * (n // 2))
+    return np.stack([record[k * (n // 2) :][: n + 1] for k in range(r)])
+
+
+def _given_twice(rng: Rng, r: int, n: int) -> FloatArray:
+    return np.repeat(relaxation(rng, r // 2, n), 2, axis=0)
+
+
 _SPOILT: tuple[Kind, ...] = (
     Kind("average", "moving average of five", _average, "samples share their noise", ALONE),
     Kind("smoothed", "exponential smoothing", spoilt(_smooth), "samples lag behind", ALONE),
@@ -212,6 +222,8 @@ _SPOILT: tuple[Kind, ...] = (
     Kind("lasting", "sensor noise that lasts", spoilt(_lasting), "the sensor has memory", ALONE),
     Kind("bias", "sensor that drifts away", spoilt(_bias), "the bias wanders", ALONE),
     Kind("outliers", "1 % outliers", spoilt(_outliers, double_well), "outliers are no steps"),
+    Kind("overlapping", "windows that overlap by half", _overlapping, "samples count twice"),
+    Kind("given_twice", "every trajectory given twice", _given_twice, "samples count twice"),
     Kind("heavy_errors", "Cauchy errors", spoilt(_heavy_errors), "errors without a variance"),
 )
 # What was spoilt: whoever says "identified" should at least have found that.
@@ -226,6 +238,8 @@ OTHERS = {
     "levels": TALL_WELL,
 }
 ELSEWHERE = ("differences", "own_size")  # not in the coordinates of what was spoilt
+
+
 KINDS: tuple[Kind, ...] = tuple(
     kind if kind.key in ELSEWHERE else kind._replace(truth=OTHERS.get(kind.key, RELAXATION))
     for kind in _SPOILT
