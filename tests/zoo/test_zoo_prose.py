@@ -60,6 +60,7 @@ def test_every_limitation_is_some_systems() -> None:
         Limitation.DISAGREEMENT,
         Limitation.SIMULATED,
         Limitation.INTERPOLATED,
+        Limitation.COPIED,
         Limitation.ROUNDED,
         Limitation.SMOOTHED,
         Limitation.CHANGING,

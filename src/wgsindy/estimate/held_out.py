@@ -48,6 +48,7 @@ class LikelihoodPass(SumPass[LikelihoodSum]):
         return total
 
 
+@np.errstate(over="ignore")  # what cannot be has a density of zero
 def log_densities(found: Predictions, dt: FloatArray, units: FloatArray) -> FloatArray:
     """Log-density ``(n,)`` of steps over ``dt (n,)``; ``units (d,)`` as in :class:`LikelihoodPass`.
 

@@ -79,6 +79,7 @@ class FilterSums:
         # Noise of one size that explains nearly everything leaves less than nothing to a field.
         return bool((np.diag(self._left_open(model)[0]) > 0).all())
 
+    @np.errstate(all="ignore")  # sums near the largest number leave none of what is solved for
     def equations(self, model: WorkingModel) -> NormalEquations:
         """Pose them as normal equations about ``model``, with the noise of the sensor left open."""
         (d, k), e = model.drift.shape, len(model.entries)
@@ -97,6 +98,7 @@ class FilterSums:
             Coupling(blocks, cross.reshape(d + e, k)),
         )
 
+    @np.errstate(all="ignore")
     def _left_open(self, model: WorkingModel) -> tuple[FloatArray, FloatArray]:
         """Information and slopes of drift and tensor if the noise may be anything.
 
