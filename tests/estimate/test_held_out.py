@@ -80,6 +80,12 @@ def test_a_density_is_that_of_what_was_measured() -> None:
         assert first == pytest.approx(expected[0], rel=1e-12)
 
 
+def test_a_step_that_cannot_be_has_no_density_and_no_warning() -> None:
+    far, blank = np.array([[1e200, 0.0]]), np.zeros((1, 2))
+    found = Predictions(far, np.eye(2)[None], blank, blank, blank, blank, None)
+    assert log_densities(found, np.ones(1), np.ones(2)).tolist() == [-np.inf]
+
+
 def test_a_covariance_that_is_a_little_indefinite_has_a_density_as_in_the_filter() -> None:
     """Second order of a process of first order: a tensor that is none at some states."""
     apart, together = np.array([[2.0, 0.6], [0.6, 1.0]]), np.array([[2.0, 1.42], [1.42, 1.0]])
