@@ -775,21 +775,23 @@ def test_an_explosion_is_no_noiseless_equation(monkeypatch: pytest.MonkeyPatch) 
     assert abs(fit(data, "poly1", SHARP).coefficients[0].value - 1) > 1e-5
 
 
-@pytest.mark.parametrize("many", [True, False])
+@pytest.mark.parametrize(("many", "missing"), [(True, 0.05), (False, 0.05), (True, 0.4)])
 def test_only_many_samples_with_missing_values_are_followed_twice(
-    many: bool, monkeypatch: pytest.MonkeyPatch
+    many: bool, missing: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of a pilot and of the whole, noise is asked for alike: if there are few whole samples."""
     rng = np.random.default_rng(0)
     x = np.zeros((601, 2))
     for n in range(600):
         x[n + 1] = 0.9 * x[n] + 0.3 * rng.standard_normal(2)
-    x[rng.random(x.shape) < 0.05] = np.nan
+    x[rng.random(x.shape) < missing] = np.nan
     with pytest.warns(MissingValuesWarning):
         data = Trajectories(x, 0.1)
-    followed = []
+    followed, forced = [], set()
 
     def counted(model: WorkingModel, selection: TermSelection, run: Runner, **more: Any) -> Any:
         followed.append(run.data.n_increments)
+        forced.add(more["forced"])
         return follow_all(model, selection, run, **more)
 
     monkeypatch.setattr(sharp, "follow_all", counted)
@@ -800,3 +802,4 @@ def test_only_many_samples_with_missing_values_are_followed_twice(
     assert followed[-1] == data.n_increments
     assert len(followed) == (2 if many else 1)
     assert (followed[0] < data.n_increments) is many
+    assert forced == {missing < 0.3}
