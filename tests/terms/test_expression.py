@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from wgsindy.data.arrays import FloatArray
 from wgsindy.errors import LibraryError
 from wgsindy.terms.derivatives import FUNCTIONS
-from wgsindy.terms.expression import Expression
+from wgsindy.terms.expression import Expression, _powers
+from wgsindy.terms.parsing import parse
 
 
 def in_sympy(text: str) -> Any:
@@ -184,3 +185,13 @@ def test_the_own_jet_has_the_coordinates_that_occur() -> None:
     assert jet.gradient[:, 0].tolist() == (points[:, 2] * np.cos(points[:, 0])).tolist()
     assert jet.hessian.shape == (2, 2, 2)
     np.testing.assert_array_equal(jet.hessian[:, 0, 1], np.cos(points[:, 0]))
+
+
+@pytest.mark.parametrize(
+    ("text", "powers"),
+    [("x**0", (0, 0)), ("(x*y)**2", (2, 2)), ("x", (1, 0)), ("x**0.5", None), ("x**(-1)", None)],
+)
+def test_a_formula_is_a_monomial_if_its_powers_are_whole(
+    text: str, powers: tuple[int, int] | None
+) -> None:
+    assert _powers(parse(text, ("x", "y")), ("x", "y")) == powers

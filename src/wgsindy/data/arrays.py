@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+HashArray = NDArray[np.uint64]
 ScalarMap = Callable[[FloatArray], FloatArray]  # (n,) of one coordinate to (n,) of another
 
 
@@ -24,6 +25,14 @@ def frozen(array: FloatArray) -> FloatArray:
 def zeros(*shapes: tuple[int, ...]) -> list[FloatArray]:
     """Arrays of zeros, for sums to begin with."""
     return [np.zeros(shape) for shape in shapes]
+
+
+def scrambled(value: HashArray) -> HashArray:
+    """Scramble 64-bit integers (the finaliser of SplitMix64; Steele, Lea and Flood 2014)."""
+    v = value + np.uint64(0x9E3779B97F4A7C15)
+    v = (v ^ (v >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    v = (v ^ (v >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(v ^ (v >> np.uint64(31)))
 
 
 class Scratch(threading.local):

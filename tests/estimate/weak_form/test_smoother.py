@@ -221,6 +221,12 @@ def test_centres_are_the_same_bit_for_bit_for_the_same_seed() -> None:
     np.testing.assert_array_equal(centres_of(long_data()), centres_of(long_data()))
 
 
+def test_one_centre_is_the_mean() -> None:
+    data = Trajectories([np.arange(42.0).reshape(21, 2)], dt=0.01)
+    (centre,) = place_centres(data, Frame.identity(2), 1, 0)
+    np.testing.assert_allclose(centre, [19.0, 20.0])  # of the states that steps begin at
+
+
 def test_centres_depend_on_the_seed() -> None:
     first, second = centres_of(long_data()), centres_of(long_data(), seed=1)
     assert not np.allclose(np.sort(first, axis=0), np.sort(second, axis=0), atol=1e-3)
@@ -301,7 +307,7 @@ def test_the_sample_is_uniform(seed: int) -> None:
 
 
 def test_a_sample_by_value_instead_of_hash_is_not_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smoother, "_mix", lambda value: value)
+    monkeypatch.setattr(smoother, "scrambled", lambda value: value)
     assert uniformity(sampled(lattice_data())) > LIMIT
 
 

@@ -8,51 +8,44 @@ places is then seen twice, wherever these are.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wgsindy.data.arrays import HashArray, scrambled
 from wgsindy.data.chunk import Chunk
 
-Hashes = NDArray[np.uint64]
 STRETCH = 16  # samples: with digits as fine as a step, chance repeats none of so many
 KEPT = 2048  # stretches; the error of a share of one in twenty is half a percent
-ODD, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
-def none() -> Hashes:
+def none() -> HashArray:
     """No stretches at all."""
     return np.empty(0, dtype=np.uint64)
 
 
-def smallest(one: Hashes, other: Hashes) -> Hashes:
+def smallest(one: HashArray, other: HashArray) -> HashArray:
     """Keep the smallest of two sets of stretches."""
     return np.sort(np.concatenate([one, other]))[:KEPT]
 
 
-def stretches(chunk: Chunk) -> Hashes:
+def stretches(chunk: Chunk) -> HashArray:
     """Numbers of the stretches of a chunk whose samples are not mostly at rest."""
     if len(chunk.states) < STRETCH:
         return none()
     number = np.zeros(len(chunk.states), dtype=np.uint64)
     for column in np.ascontiguousarray(chunk.states.T + 0.0).view(np.uint64):  # no minus zero
-        number = _mixed(number, column)
+        number = scrambled(number + column)
     length = 1
     while length < STRETCH:
-        number, length = _mixed(number[:-length], number[length:]), 2 * length
+        first, second = scrambled(number[:-length]), number[length:]  # in this order
+        number, length = first + second, 2 * length
     moved = np.append(0, np.cumsum((chunk.increments != 0).any(axis=1)))
     moving = (moved[STRETCH:] - moved[:-STRETCH]) > STRETCH // 2
     whole = chunk.trajectory[STRETCH - 1 :] == chunk.trajectory[: 1 - STRETCH]
     return number[moving & whole]
 
 
-def repeated(kept: Hashes) -> float:
+def repeated(kept: HashArray) -> float:
     """Share of the stretches that stand in several places."""
     if not len(kept):
         return 0.0
     count = np.unique(kept, return_counts=True)[1]
     return float(count[count > 1].sum() / len(kept))
-
-
-def _mixed(first: Hashes, second: Hashes) -> Hashes:
-    """One number of two, by their order; bits spread to both sides."""
-    mixed = ((first ^ (first >> SHIFT)) * ODD + second) * ODD
-    return np.asarray(mixed ^ (mixed >> SHIFT))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, zeros
+from wgsindy.data.arrays import BoolArray, FloatArray, HashArray, zeros
 from wgsindy.data.chunk import Chunk, Spans
 from wgsindy.diagnostics.residuals import copies
 from wgsindy.diagnostics.residuals.echoes import Echoes, Listener
@@ -63,7 +63,7 @@ class Residuals:
     long_steps: int
     probes: Probes = field(metadata=merged_by(added))  # z by place, time, trajectory and past
     echoes: Echoes = field(metadata=merged_by(added))  # z by sums of earlier ones
-    stretches_kept: copies.Hashes = field(metadata=merged_by(copies.smallest))
+    stretches_kept: HashArray = field(metadata=merged_by(copies.smallest))
     count: FloatArray  # (d,) samples at which the coordinate has noise worth the name
     squares: FloatArray  # (d,) of z
     cubes: FloatArray  # (d,)

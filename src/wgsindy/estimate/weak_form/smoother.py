@@ -16,9 +16,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from wgsindy.data.arrays import FloatArray, Scratch
+from wgsindy.data.arrays import FloatArray, HashArray, Scratch, scrambled
 from wgsindy.data.chunk import Chunk
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.frame import Frame
@@ -39,7 +38,6 @@ SAMPLES_PER_CENTRE = 5
 _scratch = Scratch()
 
 
-HashArray = NDArray[np.uint64]
 Sample = tuple[FloatArray, HashArray]
 
 
@@ -59,7 +57,7 @@ class SamplePass:
     def add(self, total: Sample, chunk: Chunk) -> Sample:
         z = self.frame.standardise(chunk.states)
         cell = np.round(z * 2.0**20).astype(np.int64).astype(np.uint64)
-        key = _mix(_mix(cell).sum(axis=1, dtype=np.uint64) + self.seed)
+        key = scrambled(scrambled(cell).sum(axis=1, dtype=np.uint64) + self.seed)
         return self.merge(total, (z, key))
 
     def merge(self, left: Sample, right: Sample) -> Sample:
@@ -68,14 +66,6 @@ class SamplePass:
             keep = np.argpartition(keys, self.size)[: self.size]
             points, keys = points[keep], keys[keep]
         return points, keys
-
-
-def _mix(value: HashArray) -> HashArray:
-    """Scramble 64-bit integers (the finaliser of SplitMix64; Steele, Lea and Flood 2014)."""
-    v = value + np.uint64(0x9E3779B97F4A7C15)
-    v = (v ^ (v >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    v = (v ^ (v >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return v ^ (v >> np.uint64(31))
 
 
 def place_centres(
