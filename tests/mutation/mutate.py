@@ -22,8 +22,11 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
+from itertools import repeat
 from pathlib import Path
+from queue import Queue
 
 from mutants import Mutant, count, mutant
 
@@ -54,11 +57,12 @@ def environment(tree: Path) -> dict[str, str]:
             "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # fmt: skip
 
 
-def contexts(tree: Path, database: Path) -> None:
+def contexts(tree: Path, database: Path, jobs: int) -> None:
     """Run the tests once and store which lines each of them passes."""
     folders = [f"tests/{room}" for room in TESTED if (tree / "tests" / room).is_dir()]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--cov=wgsindy",
-               "--cov-branch", "--cov-context=test", "--cov-report=", "--cov-append"]  # fmt: skip
+    command = [sys.executable, "-m", "pytest", "-q", "-n", str(jobs), "-p", "no:cacheprovider",
+               "--cov=wgsindy", "--cov-branch", "--cov-context=test", "--cov-report=",
+               "--cov-append"]  # fmt: skip
     env = {**environment(tree), "COVERAGE_FILE": str(database)}
     for asked in (["-m", "not long", *folders], ["-m", "long", GOLDEN]):
         subprocess.run([*command, *asked], cwd=tree, env=env, check=True)
@@ -165,46 +169,66 @@ def _done(out: Path | None, drawn: list[tuple[str, Mutant]]) -> list[dict[str, o
     return earlier if all(same) else []
 
 
+def tried(module: str, one: Mutant, tests: list[str], trees: Queue[Path]) -> dict[str, object]:
+    """Make one error in a tree that nobody uses, and say what became of it."""
+    tree = trees.get()
+    try:
+        path = tree / "src/wgsindy" / module
+        before = path.read_text(encoding="utf-8")
+        path.write_text(one.source, encoding="utf-8")
+        dead = killed(tree, tests, path, before)
+        path.write_text(before, encoding="utf-8")
+    finally:
+        trees.put(tree)
+    sys.stderr.write("." if dead else f"\n{module}:{one.line}: {one.before} -> {one.after}\n")
+    return {**_entry(module, one), "killed": dead}
+
+
+def all_tried(
+    drawn: list[tuple[str, Mutant]], jobs: int, database: Path | None, out: Path | None
+) -> list[dict[str, object]]:
+    """Try errors, several at a time, each in a copy of its own; goes on where a run was stopped."""
+    listed, trees = _done(out, drawn), Queue[Path]()
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        for job in range(jobs):
+            trees.put(copied(Path(folder).resolve() / str(job)))
+        database = database or Path(folder) / "contexts.db"
+        if not database.exists():
+            contexts(trees.queue[0], database, jobs)
+        lines = Lines(database)
+        left = drawn[len(listed) :]
+        # Of a statement of many lines, coverage knows some.
+        tests = [lines.tests(m, one.line) or lines.tests(m, one.statement) for m, one in left]
+        for entry in pool.map(tried, *zip(*left), tests, repeat(trees)) if left else ():  # noqa: B905
+            listed.append(entry)
+            if out:
+                out.write_text("".join(json.dumps(entry) + "\n" for entry in listed))
+    return listed
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=2, help="errors that are tried at a time")
     parser.add_argument("--contexts", type=Path, help="coverage's database, to be made if missing")
     parser.add_argument("--out", type=Path, help="JSON lines, one a mutant; a run goes on there")
     given = parser.parse_args()
-    reasons = tomllib.loads(KNOWN.read_text(encoding="utf-8")) if KNOWN.exists() else {}
-    drawn = sampled(given.sample, given.seed)
-    listed = _done(given.out, drawn)
-    with tempfile.TemporaryDirectory() as folder:
-        tree = copied(Path(folder).resolve())
-        database = given.contexts or tree / "contexts.db"
-        if not database.exists():
-            contexts(tree, database)
-        lines = Lines(database)
-        for module, one in drawn[len(listed) :]:
-            path = tree / "src/wgsindy" / module
-            before = path.read_text(encoding="utf-8")
-            path.write_text(one.source, encoding="utf-8")
-            # Of a statement of many lines, coverage knows some.
-            tests = lines.tests(module, one.line) or lines.tests(module, one.statement)
-            dead = killed(tree, tests, path, before)
-            path.write_text(before, encoding="utf-8")
-            listed.append({**_entry(module, one), "killed": dead})
-            sys.stderr.write(
-                "." if dead else f"\n{module}:{one.line}: {one.before} -> {one.after}\n"
-            )
-            if given.out:
-                given.out.write_text("".join(json.dumps(entry) + "\n" for entry in listed))
+    listed = all_tried(sampled(given.sample, given.seed), given.jobs, given.contexts, given.out)
     for room in ROOMS:
         dead_or_alive = [bool(one["killed"]) for one in listed if _room(str(one["module"])) == room]
         if dead_or_alive:
             print(f"{room}: {sum(dead_or_alive)} of {len(dead_or_alive)} killed")
-    noticed = sum(bool(entry["killed"]) for entry in listed)
+    reasons = tomllib.loads(KNOWN.read_text(encoding="utf-8")) if KNOWN.exists() else {}
+    alive = [one for one in listed if not one["killed"]]
+    survivors = [f"{one['module']}: {one['before']} -> {one['after']}" for one in alive]
+    for key in survivors:
+        print(f"survived: {key}\n    {reasons.get(key, 'no reason is known')}")
+    harmless = sum(key in reasons for key in survivors)
+    noticed = len(listed) - len(survivors)
     print(f"all: {noticed} of {len(listed)} killed, {noticed / len(listed):.0%}")
-    for entry in listed:
-        if not entry["killed"]:
-            key = f"{entry['module']}: {entry['before']} -> {entry['after']}"
-            print(f"survived: {key}\n    {reasons.get(key, 'no reason is known')}")
+    print(json.dumps({"tried": len(listed), "noticed": noticed, "harmless": harmless,
+                      "unnoticed": len(survivors) - harmless}))  # fmt: skip
 
 
 if __name__ == "__main__":

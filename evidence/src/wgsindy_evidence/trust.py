@@ -123,6 +123,12 @@ CHECKS = (
         "changed-lock",
         "a lock without NumPy",
     ),
+    Check(
+        "small errors in the core, each made on its own",
+        "python tests/mutation/mutate.py --sample 100 --seed 3200",
+        "",
+        "tests that notice nothing: it counts those",
+    ),
     Check("Python 3.12", f"{PYTHONS} 3.12", "", NO_BREAK),
     Check("Python 3.13", f"{PYTHONS} 3.13", "", NO_BREAK),
     Check("lowest versions that are allowed", f"{PYTHONS} lowest", "", "any test"),
@@ -184,6 +190,8 @@ def answers(text: str) -> dict[str, Any]:
 
     >>> answers("...\n12 passed, 3 deselected in 1.0s")
     {'tried': 12, 'ended': {'passed': 12}}
+    >>> answers('{"tried": 9, "noticed": 7, "harmless": 2, "unnoticed": 0}')
+    {'tried': 9, 'ended': {'noticed': 7, 'harmless': 2, 'unnoticed': 0}}
     """
     last = text.strip().splitlines()[-1]
     if not last.startswith("{"):
@@ -195,5 +203,7 @@ def answers(text: str) -> dict[str, Any]:
         if wrong:
             raise CampaignError(f"after a kill there was {sorted(wrong)[0]}.")
         return {"tried": sum(found["after"].values()), "ended": found["after"]}
-    kept = {word: found[word] for word in ("value", "sentence") if word in found}
-    return {"tried": found["tried"], "ended": kept, "mebibytes": found["mebibytes"]}
+    words = ("value", "sentence", "noticed", "harmless", "unnoticed")
+    kept = {word: found[word] for word in words if word in found}
+    memory = {"mebibytes": found["mebibytes"]} if "mebibytes" in found else {}
+    return {"tried": found["tried"], "ended": kept, **memory}

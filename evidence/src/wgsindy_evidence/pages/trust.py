@@ -18,6 +18,9 @@ WORDS = {
     "new": "{:,} with the new one whole",
     "passed": "{:,} as they should",
     "skipped": "{:,} skipped",
+    "noticed": "{:,} noticed by a test",
+    "harmless": "{:,} that cannot matter",
+    "unnoticed": "{:,} that no test notices",
 }
 
 

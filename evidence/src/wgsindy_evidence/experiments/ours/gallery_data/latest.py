@@ -107,7 +107,7 @@ def _staggered(rng: Rng, r: int, n: int) -> FloatArray:
 
 def _standardised(rng: Rng, r: int, n: int) -> FloatArray:
     """Short pieces, each of which was given mean zero and variance one."""
-    pieces = relaxation(rng, r * n // 200, 199)
+    pieces = relaxation(rng, max(r, r * n // 200), min(n, 199))
     return (pieces - pieces.mean(axis=1, keepdims=True)) / pieces.std(axis=1, keepdims=True)
 
 
