@@ -18,12 +18,13 @@ from wgsindy.zoo.scores import central_grid, relative_error
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.hidden.motions import TRAJECTORIES, noisy
 from wgsindy_evidence.experiments.ours.unseen import SYSTEMS, fine_path, substeps_of
-from wgsindy_evidence.scope import REPORTING_SEEDS, Scope
+from wgsindy_evidence.scope import Scope
 
 EXPERIMENT, RECIPE = "missing", "sharp"
 CHOSEN = ("rotation", "oscillator", "two_wells", "cycle")
 SAMPLES, DT, NOISES, SHARE = 800, 0.05, (0.0, 0.05), 0.2
 WAYS = ("complete", "missing", "in turns")
+SEEDS = range(1000, 1040)  # ten tell a ratio of 1.15 from none by chance only
 
 
 def missing_cases(scope: Scope) -> list[Case]:
@@ -31,7 +32,7 @@ def missing_cases(scope: Scope) -> list[Case]:
     return [
         missing_case(key, seed, noise, way)
         for key in scope.of_systems(CHOSEN)
-        for seed in scope.of_seeds(REPORTING_SEEDS)
+        for seed in scope.of_seeds(SEEDS)
         for noise in NOISES
         for way in WAYS
     ]
