@@ -57,7 +57,7 @@ from wgsindy.passes.summary import (
 from wgsindy.recipes import SHARP, LikelihoodRecipe, Recipe, WeakFormRecipe
 from wgsindy.terms.library import Library, library
 
-START = "poly2"
+START, NEXT = "poly2", "poly3"  # the latter if the former cannot be fitted
 MOST_ROUNDS = 6
 WIDEST_GRID = 1.5  # deviations of a step; at 2 the tensor is off by a percent, at 3 by six
 FEW_MISSING = 0.01  # share of samples that lack a value, up to which these are left out
@@ -361,7 +361,8 @@ def grow_library(
     >>> grow_library(data).name
     'poly3'
     """
-    grown, last, others = Grown(library(START), START), None, list[Grown]()
+    first, after = (Grown(library(name), name) for name in (START, NEXT))
+    grown, last, others = first, None, [after] if _is_affordable(after.library, data) else []
     if summary is None:
         data, summary = screened_summary(data, standardise=True, engine=engine)
     for _ in range(MOST_ROUNDS):
@@ -375,7 +376,7 @@ def grow_library(
             if not others:
                 # The last that could be fitted, whose verdict says what the data would prefer; if
                 # there is none, whoever fits with this library gets the sentence.
-                return last or grown
+                return last or first
             grown, *others = others
             continue
         comparison = Comparison.of(fit, open_form=True)

@@ -89,6 +89,20 @@ def noisy_start(
     return replace(start, entries=fitted)
 
 
+def with_noise(model: WorkingModel, noise: Noise) -> WorkingModel:
+    """Begin with drift and tensor as they are if samples are taken for exact."""
+    covariance = noise.covariance + np.diag(noise.rounding)
+    return replace(
+        model,
+        variance_floor=np.ones_like(model.variance_floor),
+        extra_variance=np.zeros_like(model.extra_variance),
+        noiseless_level=np.zeros_like(model.noiseless_level),
+        rounding=noise.rounding,
+        observation_noise=tensor.entries_of(covariance[None])[0],
+        noisy=np.full(len(model.entries), noise.covariance.any()),
+    )
+
+
 def _lagged(model: WorkingModel, run: Runner) -> NormalEquations:
     sums = run(LaggedPass(model), following=True)
     return NormalEquations.of(sums, model.basis.from_physical)

@@ -31,6 +31,7 @@ from wgsindy.passes.engine import SERIAL, Engine, Pass, Total, reduce
 from wgsindy.passes.segments import segments_of
 
 MOST_ROUNDS = 9
+MOST_HALVINGS = 3
 SAME_WEIGHTS = 0.02  # relative change of the tensor that is not worth another pass
 SAME_DRIFT = 0.01  # log-likelihood that a change of the drift may be worth, a term
 SAME_EXTRA_VARIANCE = 5.0  # factor by which it may change between passes that agree
@@ -122,8 +123,21 @@ def iterate(
         found = [*drift, *entries]
         if earlier and _same(earlier, found, model, later, sums):
             break
-        earlier, seen = found, _safe_equations(later, run)
+        earlier, seen = found, _halved(model, later, run)
     return Weighted(sums, equations, model, found)
+
+
+def _halved(
+    used: WorkingModel, later: WorkingModel, run: Runner
+) -> tuple[Sums, NormalEquations, WorkingModel]:
+    """Run a pass; where paths run away, with half of what the drift was to change by, and so on."""
+    for _ in range(MOST_HALVINGS):
+        try:
+            return _safe_equations(later, run)
+        except DataError:
+            drift = (used.in_units(later.units).drift + later.drift) / 2
+            later = replace(later, drift=drift)
+    return _safe_equations(later, run)
 
 
 def _settled(

@@ -10,11 +10,13 @@ they are accurate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, frozen
 from wgsindy.data.dataset import Dataset
+from wgsindy.errors import DataError
 from wgsindy.estimate.filtering.noise_detection import Doubt, Noise, detect_noise
 from wgsindy.estimate.filtering.noisy_samples import (
     STRONG_NOISE,
@@ -23,6 +25,7 @@ from wgsindy.estimate.filtering.noisy_samples import (
     follow_noise,
     noisy_start,
     taken_over,
+    with_noise,
 )
 from wgsindy.estimate.filtering.positions import (
     first_force,
@@ -117,17 +120,50 @@ def _of_states(
     clean: Weighted | None = None
     noise = _noise(replace(model, is_chain=True), early, recipe, summary)
     if noise.variances.max() < STRONG_NOISE * early.data.mean_dt:
-        clean = _without_noise(model, selection, early, run)
-        model = clean.model
-        noise = _noise(model, run, recipe, summary)
+        try:
+            clean = _without_noise(model, selection, early, run)
+        except DataError:
+            if not noise.variances.any():
+                raise
+        else:
+            model = clean.model
+            noise = _noise(model, run, recipe, summary)
     last: Weighted | Filtered | None = clean
     if clean is None or noise.variances.any():
-        last = follow_noise(noisy_start(model, selection, early, noise), selection, early)
-        if last is not None and early is not run:
-            last = follow_noise(last.model, selection, run, last.found)
-        last = last or clean or _without_noise(model, selection, early, run)
+        last = _with_noise(model, clean, noise, selection, early) or clean
+        if isinstance(last, Filtered) and early is not run:
+            last = follow_noise(last.model, selection, run, last.found) or clean
+        last = last or _without_noise(model, selection, early, run)
     assert last is not None
     return last, _condition(sums.entry_gram[0]), noise
+
+
+def _with_noise(
+    model: WorkingModel,
+    clean: Weighted | None,
+    noise: Noise,
+    selection: TermSelection,
+    run: Runner,
+) -> Filtered | None:
+    """Follow noise from the fit that takes samples for exact, if there is one.
+
+    Else from what two steps at once show; the one is where passes begin that the other leads
+    nowhere: strong noise biases the first, long steps the second.
+    """
+    shown = partial(noisy_start, model, selection, run, noise)
+    last = follow_noise(with_noise(clean.model, noise) if clean else shown(), selection, run)
+    if last is not None and last.settled:
+        return last
+    try:
+        other = shown() if clean else with_noise(iterate(model, selection, run).model, noise)
+    except DataError:
+        return last
+    found = follow_noise(other, selection, run, block=last.block if last else 0)
+    return max((one for one in (last, found) if one), key=_likelihood, default=None)
+
+
+def _likelihood(found: Filtered) -> float:
+    return found.sums.log_likelihood
 
 
 def _of_some(
