@@ -247,8 +247,8 @@ def test_a_library_that_cannot_be_fitted_is_no_reason_not_to_try_the_next(
     found = grow_library(linear(0, 1, steps=2000))
     assert found.name == "poly3"
     assert found.fit is not None
-    # Ten terms of two coordinates take more samples than these: there is nothing else to try.
-    few = grow_library(linear(0, 1, steps=10 * fits.LEAST_SHARE - 1))
+    # Four terms take a few more samples than these, so there is nothing else to try.
+    few = grow_library(linear(0, 1, steps=LEAST_SHARE - 1))
     assert (few.name, few.fit) == ("poly2", None)
 
 

@@ -64,26 +64,18 @@ def noisy_start(
     model: WorkingModel, selection: TermSelection, run: Runner, noise: Noise
 ) -> WorkingModel:
     """Begin with a drift that noise does not bias, and with what noise leaves to the tensor."""
-    d = len(model.units)
     blank = replace(
-        model,
+        with_noise(model, noise),
         drift=np.zeros_like(model.drift),
         entries=np.zeros_like(model.entries),
-        variance_floor=np.ones(d),
-        extra_variance=np.zeros(d),
-        noiseless_level=np.zeros(d),
-        rounding=noise.rounding,
+        observation_noise=np.zeros_like(model.observation_noise),
     )
     drift = selection.drift(_lagged(blank, run), blank.drift)
     start = with_drift(blank, selection.drift_field(drift))
     most = 0.5 * (1 - LEAST_TENSOR) * run.data.mean_dt
     held = np.sqrt(most / np.maximum(noise.variances, most))
     covariance = (noise.covariance + np.diag(noise.rounding)) * np.outer(held, held)
-    start = replace(
-        start,
-        observation_noise=tensor.entries_of(covariance[None])[0],
-        noisy=np.full(len(start.entries), noise.covariance.any()),
-    )
+    start = replace(start, observation_noise=tensor.entries_of(covariance[None])[0])
     found = selection.entries(_lagged(start, run), start.entries)
     fitted = best_entries(found, start.noiseless_level) @ start.basis.from_physical
     return replace(start, entries=fitted)
