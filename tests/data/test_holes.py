@@ -277,6 +277,9 @@ def test_third_differences_are_those_within_trajectories() -> None:
     third = np.concatenate([np.diff(states[:9], n=3, axis=0), np.diff(states[9:14], n=3, axis=0)])
     np.testing.assert_allclose(third_differences(states, offsets), np.mean(third**2, axis=0))
     np.testing.assert_array_equal(third_differences(states[:3], np.array([0, 3])), [0.0, 0.0])
+    turned, short = np.concatenate([states[14:], states[:9]]), np.array([0, 3, 12])
+    alone = np.diff(states[:9], n=3, axis=0)  # the first three are too few for one
+    np.testing.assert_allclose(third_differences(turned, short), np.mean(alone**2, axis=0))
     wide = np.concatenate([np.diff(states[k:9:2], n=3, axis=0) for k in (0, 1)])
     np.testing.assert_allclose(third_differences(states, offsets, 2), np.mean(wide**2, axis=0))
 

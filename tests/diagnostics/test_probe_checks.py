@@ -214,6 +214,14 @@ def test_noise_of_a_sensor_that_grows_with_a_state_is_clear_by_errors_and_by_siz
         assert bool(list(sample_checks.uneven_noise(seen_with(probes)))) == expected
 
 
+def test_products_of_neighbours_count_in_errors_however_small_they_are() -> None:
+    leaning = np.zeros((2, D, D))
+    leaning[:, 0, 1] = -0.3, 0.25
+    np.testing.assert_allclose(
+        replace(quiet(), leaning=leaning).neighbours_by_place(), [[0.0, -0.6], [0.0, 0.0]]
+    )
+
+
 def test_what_a_sample_predicts_is_a_share_of_the_next() -> None:
     for share, expected in ((0.049, True), (0.051, False)):
         probes = replace(quiet(), spread=np.full(D, 10.0), missed=np.full(D, 10 * (1 - share)))

@@ -2,9 +2,9 @@
 
 What is changed: comparisons, sums and products, ``and`` and ``or``, ``not``, numbers, True and
 False, ``break``. What is not: text, annotations, sentences of errors, assertions (so is the
-``strict`` of a zip), the one in ``reshape(-1)``, where any negative number means the same, and
-constants of a module, which are choices (tolerances, sizes of chunks) that goldens and statistics
-pin, not logic.
+``strict`` of a zip), which line of the caller a warning names (``stacklevel``), the one in
+``reshape(-1)``, where any negative number means the same, and constants of a module, which are
+choices (tolerances, sizes of chunks) that goldens and statistics pin, not logic.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ SWAPS: dict[type[ast.AST], Any] = {
     ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Pow: ast.Mult,
     ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
+
+UNCHANGED = ("strict", "stacklevel")  # arguments
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def _of_expression(expression: ast.expr) -> Iterator[ast.AST]:
             yield child
         elif isinstance(child, ast.expr):
             yield from _of_expression(child)
-        elif isinstance(child, ast.keyword) and child.arg != "strict":
+        elif isinstance(child, ast.keyword) and child.arg not in UNCHANGED:
             yield from _of_expression(child.value)
         elif isinstance(child, ast.comprehension):
             for part in (child.iter, *child.ifs):

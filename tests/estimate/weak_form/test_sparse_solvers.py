@@ -377,6 +377,16 @@ def test_there_are_no_more_folds_than_trajectories() -> None:
     assert sorted(weak.row_folds[::7].tolist()) == [0, 1, 2]
 
 
+@pytest.mark.parametrize(("rows", "groups"), [("trajectory", 9), ("pooled", 4)])
+def test_rows_without_a_fold_are_grouped_as_all_of_them_are(
+    rows: Literal["trajectory", "pooled"], groups: int
+) -> None:
+    weak = form(replace(PAPER, n_centres=7, rows=rows, cross_fit=True), trajectories=12)
+    left = weak.without(0)
+    assert (left.data.n_increments, left.n_groups) == (9 * 159, groups)  # 3 of 12 in the first
+    assert np.unique(left.row_folds).tolist() == [0, 1, 2, 3]
+
+
 def test_folds_deal_out_trajectories_in_order_of_position() -> None:
     rng = np.random.default_rng(0)
     offsets = [50.0, 10.0, 40.0, 20.0, 30.0, 60.0]
