@@ -711,7 +711,7 @@ def test_how_much_longer_to_look_follows_from_the_signal() -> None:
 def test_a_strong_term_with_a_large_error_is_hardly_identified() -> None:
     seen = measured(plain())
     other = replace(seen)
-    other.__dict__["drift_error"] = np.array([0.6, 0.1])
+    other.__dict__["field_errors"] = np.array([[0.6, 0.1], [0.0, 0.0]])
     found = only(checks.low_signal, other)
     assert found.fields == ("b1",)
     assert "the drift of u is hardly identified" in found.sentence
@@ -719,6 +719,22 @@ def test_a_strong_term_with_a_large_error_is_hardly_identified() -> None:
     shown = only(checks.low_signal, with_residuals(seen, weak))
     assert shown.fields == ("b2",)
     assert "the whole of it stands 4.9 standard errors" in shown.sentence
+
+
+def test_noise_that_is_known_to_half_of_its_size_is_no_number_to_publish() -> None:
+    seen = measured(plain())
+    entries = [0, 2]  # a11 and a22, constants that are known to their standard errors
+    sure, field = seen.generator.uncertainty, seen.generator.diffusion(seen.points)
+    assert sure is not None
+    constant = np.sqrt(sure.entry_covariance[entries, 0, 0])
+    expected = constant / field[0, [0, 1], [0, 1]]
+    np.testing.assert_allclose(seen.field_errors[1], expected, rtol=1e-6)
+    assert not list(formula_checks.uncertain_noise(seen))
+    other = replace(seen)
+    other.__dict__["field_errors"] = np.array([[0.9, 0.9], [0.39, 0.41]])
+    found = only(formula_checks.uncertain_noise, other)
+    assert (found.limitation, found.fields) == (Limitation.UNCERTAIN, ("a22",))
+    assert found.sentence == "the noise of v is known to 41% of its size only."
 
 
 # Verdict, order, sentences.
@@ -984,7 +1000,7 @@ def test_a_drift_in_the_box_is_a_guess_by_its_error_and_by_that_at_the_data(
 def test_a_drift_is_uncertain_from_two_fifths_of_its_size_on(
     error: float, limitation: Limitation | None
 ) -> None:
-    found = list(checks.low_signal(given(drift_error=np.array([0.1, error]))))
+    found = list(checks.low_signal(given(field_errors=np.array([[0.1, error], [0.0, 0.0]]))))
     assert [(one.limitation, one.fields) for one in found] == (
         [] if limitation is None else [(limitation, ("b2",))]
     )

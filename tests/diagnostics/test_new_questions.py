@@ -280,7 +280,7 @@ def test_a_rough_drift_is_said_to_be_rough_and_not_to_be_missing() -> None:
         (0.6, [Limitation.LOW_SIGNAL]),
     ):
         other = Measurements(seen.fit)
-        other.__dict__["drift_error"] = np.array([error])
+        other.__dict__["field_errors"] = np.array([[error], [0.0]])
         assert [one.limitation for one in checks.low_signal(other)] == expected
 
 

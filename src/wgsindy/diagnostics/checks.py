@@ -15,12 +15,14 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.formula_checks import (
+    NOTED_ERROR,
     cancelling,
     extrapolated,
     long_formula,
     missing_terms,
     open_form,
     several,
+    uncertain_noise,
 )
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.past_checks import bursts, delayed, wandering
@@ -57,7 +59,6 @@ ELSEWHERE = 1.75  # standard deviations between the mean states of two halves
 TAILS = 0.15  # excess kurtosis beyond what a simulation of the fitted process has
 LEANING = 0.15  # skewness beyond that
 LARGE_ERROR = 0.5  # expected error of a drift component over its size: hardly identified
-NOTED_ERROR = 0.4  # the same, above which the verdict says so
 
 
 def findings(seen: Measurements) -> tuple[Finding, ...]:
@@ -101,6 +102,7 @@ def findings(seen: Measurements) -> tuple[Finding, ...]:
         wandering,
         disagreement,
         low_signal,
+        uncertain_noise,
     )
     found = [finding for check in checks for finding in check(seen)]
     return tuple(sorted(found, key=lambda finding: finding.handled))

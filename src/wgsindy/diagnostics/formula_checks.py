@@ -28,6 +28,7 @@ CLIPPED = 0.05  # share of samples at which the tensor had to be clipped
 # False alarms about the form of a drift, where the library was grown: there a polynomial that is
 # close to the truth is all that chance has to be told from.
 FORM_ALARM = 0.01
+NOTED_ERROR = 0.4  # expected error of a drift component, or of a noise, over its size
 
 
 def missing_terms(seen: Measurements) -> Iterator[Finding]:
@@ -192,3 +193,15 @@ def extrapolated(seen: Measurements) -> Iterator[Finding]:
             "enough.",
             handled=not limiting.any(),
         )
+
+
+def uncertain_noise(seen: Measurements) -> Iterator[Finding]:
+    """Tensors that are hardly known: noise of a sensor may be what hides them."""
+    for p, error in enumerate(seen.field_errors[1]):
+        if error > NOTED_ERROR:
+            yield Finding(
+                Limitation.UNCERTAIN,
+                seen.variances(np.arange(seen.data.dimension) == p),
+                f"the noise of {seen.data.names[p]} is known to {error:.0%} of its size only.",
+                "Observe more samples, at shorter steps, or with less noise of the sensor.",
+            )

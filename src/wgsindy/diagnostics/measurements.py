@@ -331,17 +331,25 @@ class Measurements:
         )
         return np.asarray(slopes[:, used].any(axis=(0, 1)))
 
-    @cached_property
+    @property
     def drift_error(self) -> FloatArray:
-        """Expected error of each drift component over its size, root mean squares, ``(d,)``.
+        """Expected error of each drift component over its size, root mean squares, ``(d,)``."""
+        return self.field_errors[0]
 
-        As far as its form is right: what that may miss is a question of its own.
+    @cached_property
+    def field_errors(self) -> FloatArray:
+        """That of drift components, and of the diagonal of the tensor, ``(2, d)``.
+
+        As far as their form is right: what that may miss is a question of its own.
         """
         spread = self.generator.uncertainty
         if spread is None:
-            return np.zeros(0)
+            return np.zeros((2, 0))
+        own = [tensor.entry_number(p, p) for p in range(self.data.dimension)]
+        drift, field = (f(self.points) for f in (self.generator.drift, self.generator.diffusion))
+        size = np.sum([drift**2, np.diagonal(field, axis1=1, axis2=2) ** 2], axis=1)
         theta = self.generator.basis.values(self.points)
-        error = np.einsum("nk,pkl,nl->p", theta, spread.drift_spread, theta)
-        size = np.sum(self.generator.drift(self.points) ** 2, axis=0)
+        spreads = np.stack([spread.drift_spread, spread.entry_covariance[own]])
+        error = np.einsum("nk,fpkl,nl->fp", theta, spreads, theta, optimize=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.sqrt(np.maximum(error, 0.0) / size))
