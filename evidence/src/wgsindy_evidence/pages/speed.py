@@ -62,10 +62,11 @@ def in_short(kinds: Mapping[str, Sequence[Found]]) -> str:
         for one in kinds.get("yardstick", [])
         if (one.samples, one.noise, one.case.settings["library"]) == (25_600, "none", "poly2")
     }
-    sentence = "- **Fast.** With one thread and 25,600 samples, " + " and ".join(
-        f"`{recipe}` takes {ratio:.2f} times" for recipe, ratio in ratios.items()
+    listed = ", ".join(f"{ratio:.2f} (`{recipe}`)" for recipe, ratio in ratios.items())
+    sentence = (
+        f"- **Fast.** With one thread and 25,600 samples, a fit takes {listed} times as long as "
+        "scikit-learn's `KMeans(64, n_init=10)` on the same points."
     )
-    sentence += " as long as scikit-learn's `KMeans(64, n_init=10)` on the same points."
     largest = max(kinds.get("scale", []), key=lambda one: one.samples, default=None)
     if largest is not None:
         sentence += (
