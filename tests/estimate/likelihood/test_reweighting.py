@@ -166,3 +166,28 @@ def test_much_data_begin_with_a_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.data.n_increments == expected
         assert (found is run) == (steps == expected)
         assert found.engine == (run.engine if found is run else SERIAL)
+
+
+def test_a_step_on_which_paths_run_away_is_halved_until_they_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    used = model()
+    later = replace(used.in_units(2 * used.units), drift=used.drift * 8.5)  # 17 times as much
+    tried: list[float] = []
+
+    def runs_away(one: WorkingModel, _: object) -> Any:
+        size = float(np.abs(one.drift * one.units[:, None]).max())
+        tried.append(size / float(np.abs(used.drift * used.units[:, None]).max()))
+        if tried[-1] > most:
+            raise DataError("the fit runs away.")
+        return one
+
+    monkeypatch.setattr(reweighting, "_safe_equations", runs_away)
+    run: Any = None
+    for most, expected in ((20.0, [17.0]), (6.0, [17.0, 9.0, 5.0]), (4.0, [17.0, 9.0, 5.0, 3.0])):
+        tried.clear()
+        reweighting._halved(used, later, run)
+        np.testing.assert_allclose(tried, expected)
+    most = 2.0
+    with pytest.raises(DataError, match="runs away"):
+        reweighting._halved(used, later, run)
