@@ -193,6 +193,9 @@ def test_where_noise_is_too_little_no_tails_are_expected() -> None:
     del seen.__dict__["expected_shape"]
     seen.__dict__["noise_level"] = np.array([np.inf])
     np.testing.assert_array_equal(seen.expected_shape, np.zeros((2, 1)))
+    del seen.__dict__["expected_shape"]
+    seen.__dict__["noise_level"] = np.array([1e-200])  # steps whose squares are no numbers
+    np.testing.assert_array_equal(seen.expected_shape, np.zeros((2, 1)))
 
 
 def test_groups_with_a_common_slope_agree() -> None:

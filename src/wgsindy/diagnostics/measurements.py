@@ -216,9 +216,10 @@ class Measurements:
         z = standardised(self._predictor(chunk), dt, self.noise_level)
         # What does not move, or always runs away, has no shape that could be expected.
         z, there = np.nan_to_num(z), np.maximum(np.isfinite(z).sum(axis=0), 1)
-        second, third, fourth = ((z**power).sum(axis=0) / there for power in (2, 3, 4))
-        moves, second = second > 0, np.where(second > 0, second, 1.0)
-        return np.where(moves, [third / second**1.5, fourth / second**2 - 3.0], 0.0)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            second, third, fourth = ((z**power).sum(axis=0) / there for power in (2, 3, 4))
+            shape = np.stack([third / second**1.5, fourth / second**2 - 3.0])
+        return np.where(np.isfinite(shape), shape, 0.0)
 
     @cached_property
     def observation_noise(self) -> FloatArray:

@@ -24,7 +24,11 @@ def ended(log_likelihood: float, *, settled: bool = True) -> Any:
 
 
 def followed(
-    monkeypatch: pytest.MonkeyPatch, outcomes: dict[str, Any], *, clean: bool
+    monkeypatch: pytest.MonkeyPatch,
+    outcomes: dict[str, Any],
+    *,
+    clean: bool,
+    share: float = 0.39,
 ) -> tuple[Any, list[tuple[str, int]]]:
     """What is kept, and from where and with which blocks passes were made."""
     asked: list[tuple[str, int]] = []
@@ -44,7 +48,8 @@ def followed(
     monkeypatch.setattr(stages, "iterate", exact)
     given: Any = exact() if clean else None
     nothing: Any = None
-    return stages._with_noise(nothing, given, NOISE, nothing, nothing), asked
+    run: Any = SimpleNamespace(data=SimpleNamespace(mean_dt=NOISE.variances[0] / share))
+    return stages._with_noise(nothing, given, NOISE, nothing, run), asked
 
 
 @pytest.mark.parametrize("clean", [True, False])
@@ -70,6 +75,15 @@ def test_of_two_that_do_not_settle_the_likelier_is_kept(
     assert followed(monkeypatch, outcomes, clean=clean)[0] is outcomes[worse]
     outcomes[worse] = None
     assert followed(monkeypatch, outcomes, clean=clean)[0] is None
+
+
+@pytest.mark.parametrize("found", [None, ended(1.0, settled=False)])
+def test_what_is_next_to_nothing_but_noise_is_not_taken_for_exact(
+    found: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes = {"exact": ended(2.0), "two steps": found}
+    kept, asked = followed(monkeypatch, outcomes, clean=False, share=0.41)
+    assert (kept, asked) == (found, [("two steps", 0)])
 
 
 @pytest.mark.parametrize("found", [None, ended(1.0, settled=False)])

@@ -25,7 +25,9 @@ from wgsindy.estimate.likelihood.working_model import WorkingModel, blank_noisel
 from wgsindy.model import tensor
 from wgsindy.model.uncertainty import FEWEST_CLUSTERS
 
-STRONG_NOISE = 0.1  # share of the variance of increments at which no fit without it is tried
+# Shares of the variance of increments at which no fit without it is tried, and at which such a fit
+# is no place to begin either; that of nothing but noise is one half.
+STRONG_NOISE, OVERWHELMING = 0.1, 0.4
 LEAST_TENSOR = 0.1  # share of the variance of increments that is left to the tensor at the start
 MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 MOST_ROUNDS = 12

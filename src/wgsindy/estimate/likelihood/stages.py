@@ -19,6 +19,7 @@ from wgsindy.data.dataset import Dataset
 from wgsindy.errors import DataError
 from wgsindy.estimate.filtering.noise_detection import Doubt, Noise, detect_noise
 from wgsindy.estimate.filtering.noisy_samples import (
+    OVERWHELMING,
     STRONG_NOISE,
     Filtered,
     filtered,
@@ -152,7 +153,8 @@ def _with_noise(
     """
     shown = partial(noisy_start, model, selection, run, noise)
     last = follow_noise(with_noise(clean.model, noise) if clean else shown(), selection, run)
-    if last is not None and last.settled:
+    too_strong = noise.variances.max() > OVERWHELMING * run.data.mean_dt
+    if too_strong or (last is not None and last.settled):
         return last
     try:
         other = shown() if clean else with_noise(iterate(model, selection, run).model, noise)
