@@ -77,12 +77,13 @@ def test_of_two_that_do_not_settle_the_likelier_is_kept(
     assert followed(monkeypatch, outcomes, clean=clean)[0] is None
 
 
+@pytest.mark.parametrize("clean", [True, False])
 @pytest.mark.parametrize("found", [None, ended(1.0, settled=False)])
 def test_what_is_next_to_nothing_but_noise_is_not_taken_for_exact(
-    found: Any, monkeypatch: pytest.MonkeyPatch
+    found: Any, clean: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcomes = {"exact": ended(2.0), "two steps": found}
-    kept, asked = followed(monkeypatch, outcomes, clean=False, share=0.41)
+    kept, asked = followed(monkeypatch, outcomes, clean=clean, share=0.41)
     assert (kept, asked) == (found, [("two steps", 0)])
 
 

@@ -152,9 +152,10 @@ def _with_noise(
     nowhere: strong noise biases the first, long steps the second.
     """
     shown = partial(noisy_start, model, selection, run, noise)
+    if noise.variances.max() > OVERWHELMING * run.data.mean_dt:
+        return follow_noise(shown(), selection, run)
     last = follow_noise(with_noise(clean.model, noise) if clean else shown(), selection, run)
-    too_strong = noise.variances.max() > OVERWHELMING * run.data.mean_dt
-    if too_strong or (last is not None and last.settled):
+    if last is not None and last.settled:
         return last
     try:
         other = shown() if clean else with_noise(iterate(model, selection, run).model, noise)
