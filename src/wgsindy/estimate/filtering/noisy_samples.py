@@ -15,7 +15,7 @@ from wgsindy.estimate.filtering.filter_sums import FilterPass, FilterSums, Open
 from wgsindy.estimate.filtering.noise_detection import Noise
 from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.normal_equations import LaggedPass, NormalEquations
-from wgsindy.estimate.likelihood.reweighting import Runner, with_drift
+from wgsindy.estimate.likelihood.reweighting import MOST_HALVINGS, Runner, with_drift
 from wgsindy.estimate.likelihood.term_selection import (
     TermSelection,
     best_entries,
@@ -31,7 +31,6 @@ STRONG_NOISE, OVERWHELMING = 0.1, 0.4
 LEAST_TENSOR = 0.1  # share of the variance of increments that is left to the tensor at the start
 MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 MOST_ROUNDS = 12
-MOST_HALVINGS = 3
 # Log-likelihood that a step may be worth, a coefficient, for another pass not to be; and the step
 # that would come after it.
 SETTLED, NEGLIGIBLE = 0.005, 5e-5  # that of a tenth of a standard error
