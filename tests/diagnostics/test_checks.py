@@ -31,6 +31,8 @@ from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.residuals.sums import BLOCKS
 from wgsindy.diagnostics.verdict import _verdict
 from wgsindy.errors import WgsindyWarning
+from wgsindy.estimate.filtering import noisy_samples
+from wgsindy.estimate.likelihood import stages
 from wgsindy.estimate.result import Fit
 from wgsindy.model.tensor import TensorField
 
@@ -229,6 +231,24 @@ def test_noise_that_a_fit_does_not_follow_is_found_in_what_it_leaves() -> None:
     assert "recipe='sharp'" in found.advice
     assert est.diagnostics_.limitation == Limitation.NOISE
     assert est.diagnostics_.verdict == "partly identified"
+
+
+@pytest.mark.parametrize("lost", ["no end", "no filter", ""])
+def test_noise_that_was_found_and_could_not_be_followed_limits_the_verdict(
+    lost: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single pass is no end; without any, samples are taken for exact, rounding and all."""
+    monkeypatch.setattr(noisy_samples, "MOST_ROUNDS", 1 if lost == "no end" else 12)
+    if lost == "no filter":
+        monkeypatch.setattr(stages, "_with_noise", lambda *_: None)
+    grid = 0.05  # half of a step, whose products with their neighbours show nothing to a check
+    paths = [grid * np.round(path / grid) for path in plain_paths()[:3, :500]]
+    est = fitted(trajectories(paths))
+    found = [one for one in est.diagnostics_.findings if one.limitation == Limitation.NOISE]
+    assert [(one.fields, one.handled) for one in found if not one.handled] == (
+        [(("a11", "a22"), False)] if lost else []
+    )
+    assert any("could not follow" in one.sentence for one in found) == bool(lost)
 
 
 def test_weak_noise_needs_both_size_and_significance() -> None:

@@ -113,6 +113,15 @@ def observation_noise(seen: Measurements) -> Iterator[Finding]:
             "Compare with what is known of the sensor and of the digits that were written.",
             handled=True,
         )
+    if estimate is not None and estimate.unfollowed.any():
+        yield Finding(
+            Limitation.NOISE,
+            seen.variances(estimate.unfollowed),
+            f"the samples of {seen.named(estimate.unfollowed)} have noise, of a sensor or of few "
+            "digits, that the fit could not follow: pass after pass, the equations still change. "
+            "The tensor may hold some of it, and the drift be too weak.",
+            "Keep every few samples only (--every 5), or write more digits, and compare both fits.",
+        )
     noisy = (left.lag_one < NOISE_CORRELATION) & (left.lag_one_errors < -STANDARD_ERRORS)
     if noisy.any():
         worst = float(left.lag_one[noisy].min())

@@ -17,7 +17,7 @@ import numpy as np
 from wgsindy.data.arrays import BoolArray, FloatArray, frozen
 from wgsindy.data.dataset import Dataset
 from wgsindy.errors import DataError
-from wgsindy.estimate.filtering.noise_detection import Doubt, Noise, detect_noise
+from wgsindy.estimate.filtering.noise_detection import Noise, detect_noise
 from wgsindy.estimate.filtering.noisy_samples import (
     OVERWHELMING,
     STRONG_NOISE,
@@ -77,6 +77,7 @@ class LikelihoodEstimate:
     noiseless: BoolArray  # (d,) coordinates without noise of their own
     observation_noise: FloatArray  # (E,) covariance of the sensor's noise, rounding included
     noise_error: FloatArray  # (d,) its standard error; zero where it is known
+    unfollowed: BoolArray  # (d,) coordinates whose noise was found, but no filter came to an end
     clipped: float  # share of samples at which the tensor has a negative eigenvalue
     condition: float  # of the unweighted library with unit columns
     alternatives: tuple[Alternative, ...]  # sets of terms of nearly the same evidence
@@ -106,7 +107,7 @@ def recover_by_likelihood(
     if data.partly_seen:
         return _of_some(start, selection, run, summary)
     last, condition, noise = _of_states(start, selection, run, summary)
-    return _estimate(*about_sparsest(last, selection), run, condition, noise.doubt)
+    return _estimate(*about_sparsest(last, selection), run, condition, noise)
 
 
 def _of_states(
@@ -187,9 +188,9 @@ def _of_some(
     if found is not None and early is not run:
         found = follow_all(found.model, selection, run, forced=not asked)
     if found is None:
-        return _estimate(*about_sparsest(last, selection), rough, condition, noise.doubt)
-    doubt = None if asked else noise.doubt
-    return _estimate(*about_sparsest(found, selection), run, condition, doubt)
+        return _estimate(*about_sparsest(last, selection), rough, condition, noise)
+    noise = noise._replace(doubt=None) if asked else noise
+    return _estimate(*about_sparsest(found, selection), run, condition, noise)
 
 
 def _of_positions(
@@ -204,7 +205,8 @@ def _of_positions(
     if early is not run:
         last = follow_positions(last.model, selection, run, forced=correction is True)
     condition = _condition(sums.entry_gram[-1])
-    found = _estimate(*about_sparsest(last, selection), run, condition, None)
+    none = Noise.none(len(model.units))
+    found = _estimate(*about_sparsest(last, selection), run, condition, none)
     # The model has what the pilot gave it.
     noise = perceptible(found.observation_noise, early.data)
     return replace(found, observation_noise=noise)
@@ -233,18 +235,19 @@ def _estimate(
     selection: TermSelection,
     run: Runner,
     condition: float,
-    doubt: Doubt | None,
+    noise: Noise,
 ) -> LikelihoodEstimate:
     """Choose the terms once more, thoroughly, and give them their error bars."""
     equations, model = last.equations, last.model
     drift = selection.drift(equations, model.drift, thorough=True)
     entries = selection.entries(equations, model.entries, thorough=True)
     trajectories = len(run.data) if len(run.data) >= FEWEST_CLUSTERS else 0
-    noise_error, lean = np.zeros(len(model.units)), None
+    noise_error, lean, is_settled = np.zeros(len(model.units)), None, False
     if isinstance(last, Filtered):
+        is_settled = last.settled
         final = taken_over(model, last.sums, equations, selection, drift, entries)
         support = np.array([found.best for found in (*drift, *entries)])
-        if last.settled and np.array_equal(support, [found.best for found in last.found]):
+        if is_settled and np.array_equal(support, [found.best for found in last.found]):
             scores = last.sums.scores(model)  # another pass would find the same
         else:
             scores = filtered(final, run, last.block).scores(final)
@@ -261,7 +264,7 @@ def _estimate(
         raise run_away()
     beside = selection.all_beside(equations, drift)
     refit = ErrorBars(
-        equations, final, drift, beside, entries, scores, lean, doubt, run.data.mean_dt
+        equations, final, drift, beside, entries, scores, lean, noise.doubt, run.data.mean_dt
     )
     uncertainty = refit.uncertainty()
     if selection.known is not None:
@@ -277,6 +280,7 @@ def _estimate(
         noiseless=final.noiseless_level > 0,
         observation_noise=final.observation_noise * final.units[pairs].prod(axis=1),
         noise_error=noise_error,
+        unfollowed=(noise.variances > 0) & (not is_settled),
         clipped=scores.clipped / scores.count,
         condition=condition,
         alternatives=equally_good([one.posterior for one in beside], entries, selection.basis),
