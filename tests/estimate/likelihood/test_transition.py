@@ -545,12 +545,47 @@ def worth(rate: float, count: float, step: float = 0.1) -> float:
 @pytest.mark.parametrize("share", [0.99, 1.01])
 def test_a_drift_that_is_worth_much_takes_finer_steps(share: float) -> None:
     # An error of (J h)^2 / 24 of two points a step, of (J h)^4 / 120 of four.
-    rate, step = 1.0, 0.1
-    count = (share * 24 / 0.1**2 / worth(rate, 1.0)) ** 2
-    assert scheme(rate, count)[0] == (transition.MIDPOINT if share < 1 else transition.RUNGE_KUTTA)
-    rate = 10.0
+    rate, step = 10.0, 0.01
+    count = (share * 24 / (rate * step) ** 2 / worth(rate, 1.0, step)) ** 2
+    found = scheme(rate, count, step=step)[0]
+    assert found == (transition.MIDPOINT if share < 1 else transition.RUNGE_KUTTA)
+    step = 0.1
     count = (share * 120 * 2**4 / (rate * step) ** 4 / worth(rate, 1.0)) ** 2
     assert scheme(rate, count) == (transition.RUNGE_KUTTA, 2 if share < 1 else 3)
+
+
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_a_tensor_that_is_known_well_takes_finer_steps(share: float) -> None:
+    # Of n samples it is known to the root of 2 / n, of which the error may be 0.3.
+    rate, step = 0.1, 1.0
+    count = 2 * (share * 24 * 0.3 / (rate * step) ** 2) ** 2
+    found = scheme(rate, count, step=step)[0]
+    assert found == (transition.MIDPOINT if share < 1 else transition.RUNGE_KUTTA)
+
+
+@pytest.mark.parametrize("of_tensor", [0.0, 0.2])
+@pytest.mark.parametrize("rate", [1.5, -1.0])
+def test_two_points_a_step_put_a_tensor_wrong_by_next_to_nothing(
+    rate: float, of_tensor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # dx = -rate x dt with a tensor of 0.5 + of_tensor x^2, whose second moment is known:
+    # E[x^2]' = (of_tensor - 2 rate) E[x^2] + 0.5.
+    x, dt = points(1), 0.05
+    model = model_of([{"x": -rate}], [{"1": 0.5, "x**2": of_tensor}])
+    assert asked(model, x, dt).dynamics._scheme == (transition.MIDPOINT, 1)
+    grown = (of_tensor - 2 * rate) * dt
+    second = x[:, 0] ** 2 * np.exp(grown) + 0.5 * dt * np.expm1(grown) / grown
+    expected = second - (x[:, 0] * np.exp(-rate * dt)) ** 2
+
+    def off() -> float:
+        return float(np.abs(stepped(model, x, dt).covariance[:, 0, 0] / expected - 1).max())
+
+    bound = 0.3 * (rate * dt) ** 2
+    assert off() < bound
+    # Negative controls: what the rates of two points say, and a response of first order.
+    for missing in ("complete_response", "set_covariance"):
+        monkeypatch.setattr(transition, missing, lambda *_: None)
+        assert off() > bound
 
 
 @pytest.mark.parametrize("share", [0.99, 1.01])

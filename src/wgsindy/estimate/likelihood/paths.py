@@ -101,19 +101,32 @@ def joined(parts: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, 
     return flow, response
 
 
+def complete_response(path: Path, time: FloatArray) -> None:
+    """Add the second order to the response of a midpoint step, of whose rates it has the first.
+
+    It is one, half of J h and a sixth of its square.
+    """
+    first = path.response / time - np.eye(len(path.mean))[:, :, None]
+    path.response[...] += (2 / 3) * time * multiply(first, first)
+
+
 def set_covariance(
     path: Path, start: FloatArray, sources: Sequence[FloatArray], time: FloatArray
 ) -> None:
-    """Set the covariance of ``path`` after three or four stages, by Simpson's rule over F(s).
+    """Set the covariance of ``path`` after two to four stages, by Simpson's rule over F(s).
 
     Of noise that reaches a coordinate through others only, the rates know nothing at the start, and
-    a step of fourth order has little more than its first term.
+    a step of fourth order has little more than its first term. A midpoint step has no second order:
+    it would put a tensor wrong by two thirds of (J h)^2.
     """
     d, _, n = start.shape
     first, *between, last = sources
-    middle = sum(between) / 2
-    if len(between) == 1:  # none in the middle: on the line between the others
+    if not between:  # none at the end: on the line through the others
+        middle, last = last, 2 * last - first
+    elif len(between) == 1:  # none in the middle either
         middle, last = first + 0.75 * (last - first), first + 1.5 * (last - first)
+    else:
+        middle = sum(between) / 2
     flow, spread = np.empty((2, d, d, 2, n))  # at the start and in the middle
     flow[:, :, 0] = path.flow
     flow[:, :, 1] = (6 * path.response / time - path.flow - np.eye(d)[:, :, None]) / 4

@@ -31,6 +31,7 @@ from wgsindy.data.frame import Frame
 from wgsindy.estimate.likelihood.paths import (
     Fields,
     Path,
+    complete_response,
     joined,
     path_rows,
     set_covariance,
@@ -295,7 +296,9 @@ class Dynamics:
                     np.multiply(rates.rows, weight * h, out=between.rows)  # its use is over
                     np.add(ends.rows, between.rows, out=ends.rows)
                     theta += (weight / substeps) * seen.theta
-            if len(stages) > 2 and not self._is_shaken:
+            if stages is MIDPOINT:
+                complete_response(ends, h)
+            if stages is MIDPOINT or (len(stages) > 2 and not self._is_shaken):
                 set_covariance(ends, path.covariance, sources, h)
             path, ends = ends, path
             parts.append((path.flow.copy(), path.response.copy()))
@@ -325,8 +328,10 @@ class Dynamics:
         # How many standard errors the whole drift is worth: so much finer must a step be.
         moving = float(np.mean(seen.drift**2, axis=1).max(initial=0.0)) * self.place.longest_step
         worth = np.sqrt(self.place.count * moving) / WORST
+        # The data tell a tensor to the root of two over their number.
+        told = WORST * np.sqrt(2 / self.place.count)
         # Noise that reaches a coordinate through others only takes more than two points.
-        if fastest <= SHORT_STEP and fastest**2 * worth <= 24 and self._is_shaken:
+        if fastest <= SHORT_STEP and fastest**2 * max(worth, 1 / told) <= 24 and self._is_shaken:
             return MIDPOINT, 1
         # Of positions, the first passes of a filter take double steps, or three points.
         through = bool(self.entries.any()) and not self._is_shaken
@@ -337,8 +342,7 @@ class Dynamics:
         substeps = max(fastest / longest, fastest * (worth / 120) ** 0.25)
         if through:
             # There it grows with the third power of time, of which Simpson's rule is off by
-            # (J h)^2 / 240; the data tell a tensor to the root of two over their number.
-            told = WORST * np.sqrt(2 / self.place.count)
+            # (J h)^2 / 240.
             substeps = max(substeps, (fastest**2 / (240 * told)) ** 0.25)
         return RUNGE_KUTTA, int(np.clip(np.ceil(substeps), 1, MOST_SUBSTEPS))
 
