@@ -9,17 +9,19 @@ from scipy.stats import binom, norm
 from working_models import linear_model
 
 from wgsindy import recipes
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data.arrays import BoolArray, FloatArray
 from wgsindy.data.chunk import BLOCK
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.estimate.filtering import noise_detection
 from wgsindy.estimate.filtering.noise_detection import (
+    NOISE_ALARM,
     PRIOR_WIDTH,
     Noise,
     ResidualLagPass,
     _possible,
     _seen,
     detect_noise,
+    stands_out,
 )
 from wgsindy.estimate.fit import fit_dataset
 from wgsindy.estimate.likelihood.reweighting import Runner
@@ -116,6 +118,24 @@ def test_chance_stands_out_as_often_as_it_should() -> None:
     assert binom.ppf(5e-5, 300, rate) <= count <= binom.isf(5e-5, 300, rate)
     _, noisy = estimates(SQUARE, range(30))
     assert np.count_nonzero(noisy > 1.0) > 20
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_exact_samples_are_taken_for_noisy_at_the_stated_rate(d: int) -> None:
+    rng = np.random.default_rng(d)
+    error, asked = rng.uniform(0.1, 10.0, size=d + 1), np.arange(d + 1) > 0
+    seen = rng.normal(size=(20_000, d + 1)) * error
+
+    def alarms(whom: BoolArray) -> int:
+        return sum(stands_out(variance, error, whom) for variance in seen)
+
+    # Two-sided, one alarm in ten thousand. Coordinates are independent: theirs nearly add up.
+    rate = 1 - (1 - NOISE_ALARM / d) ** d
+    bounds = binom.ppf(5e-5, len(seen), rate), binom.isf(5e-5, len(seen), rate)
+    assert bounds[0] <= alarms(asked) <= bounds[1]
+    # Negative control: two standard errors are reached far more often.
+    assert np.count_nonzero((seen > 2 * error)[:, asked].any(axis=1)) > bounds[1]
+    assert not stands_out(100 * error, error, np.zeros(d + 1, dtype=bool))
 
 
 @pytest.mark.parametrize("z", [-2.0, -0.3, 0.0, 1.0, 1.9, 6.0])

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import erfc, sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, zeros
+from wgsindy.data.arrays import BoolArray, FloatArray, zeros
 from wgsindy.data.chunk import Chunk, block_labels, whole_blocks
 from wgsindy.estimate.likelihood.evidence import run_away
 from wgsindy.estimate.likelihood.reweighting import Runner
@@ -22,9 +23,9 @@ from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.passes.engine import SumPass
 
-# Standard errors by which observation noise must stand out. Chance reaches it once in 44 times a
-# coordinate, at the price of wider error bars.
-NOISE_ERRORS = 2.0
+# How often chance may take samples for noisy that are exact, by any of their coordinates: then a
+# tensor is off by several times its error. What stands out less is a matter of doubt.
+NOISE_ALARM = 0.01
 ROUNDING_ERRORS = 0.3  # standard errors of the tensor that rounding may be worth
 IMPERCEPTIBLE = 1e-9  # share of the variance of increments that rounding of numbers may make up
 LEAST_NOISE = 0.01  # share of the variance of increments to begin with, if noise is forced
@@ -126,10 +127,16 @@ def detect_noise(
     if model.drift.size + model.entries.size > MOST_FILTERED and not forced:
         asked, kept = np.zeros(d, dtype=bool), np.zeros(d)
         seen = seen + np.diag(rounding)
-    if forced or (asked & (np.diag(seen) > NOISE_ERRORS * error)).any():
+    if forced or stands_out(np.diag(seen), error, asked):
         covariance, least = tensor.clip(seen[None])[0], (LEAST_NOISE if forced else 0.0) * dt
         return Noise(covariance + np.diag(np.maximum(least - np.diag(covariance), 0.0)), kept)
     return Noise(np.zeros((d, d)), kept, Doubt(_possible(np.diag(seen), error), _pull(lag)))
+
+
+def stands_out(variance: FloatArray, error: FloatArray, asked: BoolArray) -> bool:
+    """Whether any ``variance (d,)`` that is ``asked`` for is more than chance makes of none."""
+    needed = NormalDist().inv_cdf(1 - NOISE_ALARM / max(np.count_nonzero(asked), 1))
+    return bool((asked & (variance > needed * error)).any())
 
 
 def _pull(lag: ResidualLag) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 from wgsindy.data.dataset import Dataset
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import NotEnoughDataError
-from wgsindy.estimate.filtering.noise_detection import NOISE_ERRORS
+from wgsindy.estimate.filtering.noise_detection import stands_out
 from wgsindy.estimate.filtering.noisy_samples import Filtered, chosen, follow_noise
 from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.reweighting import Runner
@@ -107,4 +107,4 @@ def _stands_out(last: Filtered) -> bool:
     own = [tensor.entry_number(p, p) for p in range(d)]
     errors = last.sums.noise_errors(last.model, np.array([found.best for found in last.found]))
     beyond = last.fitted.observation_noise[own] - last.model.rounding
-    return bool((beyond > NOISE_ERRORS * errors).any())
+    return stands_out(beyond, errors, last.model.noisy[own])
