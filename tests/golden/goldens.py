@@ -278,7 +278,8 @@ def differences(old: Stored, new: Flat, *, exact: bool) -> list[str]:
 
 def _differ(old: Any, new: Any, room: float) -> str:
     if isinstance(old, str) or isinstance(new, str) or old is None:
-        return "" if isinstance(old, str) and old == new else f"{old} -> {new}"
+        same = isinstance(old, str) and isinstance(new, str) and old == new
+        return "" if same else f"{old} -> {new}"
     if old.shape != new.shape:
         return f"shape {old.shape} -> {new.shape}"
     share = _share(old, new)

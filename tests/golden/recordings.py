@@ -160,7 +160,7 @@ RECORDINGS = (
     Recording("holes", SPIRAL, spoil=holes),
     Recording("holes-noisy", SPIRAL, spoil=noisy_holes, recipes=("sharp", "sharp-noise")),
     Recording("far", SPIRAL, offset=1e6, ways=("memory", "threads")),
-    Recording("far-noisy", SPIRAL, spoil=noisy, offset=-3e3),
+    Recording("far-noisy", SPIRAL, spoil=noisy, offset=-3e3, recipes=("sharp", "sharp-noise")),
     Recording("rounded", SPIRAL, spoil=rounded, dt=0.02),
     Recording("uneven", SPIRAL, recipes=("sharp", "paper", PLAIN), uneven=True),
     Recording("well", WELL, "auto", steps=800),
