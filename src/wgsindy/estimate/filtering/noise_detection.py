@@ -135,7 +135,7 @@ def detect_noise(
 
 def stands_out(variance: FloatArray, error: FloatArray, asked: BoolArray) -> bool:
     """Whether any ``variance (d,)`` that is ``asked`` for is more than chance makes of none."""
-    needed = NormalDist().inv_cdf(1 - NOISE_ALARM / max(np.count_nonzero(asked), 1))
+    needed = NormalDist().inv_cdf(1 - NOISE_ALARM / max(int(asked.sum()), 1))
     return bool((asked & (variance > needed * error)).any())
 
 

@@ -126,7 +126,7 @@ def set_covariance(
     elif len(between) == 1:  # none in the middle either
         middle, last = first + 0.75 * (last - first), first + 1.5 * (last - first)
     else:
-        middle = sum(between) / 2
+        middle = (between[0] + between[1]) / 2
     flow, spread = np.empty((2, d, d, 2, n))  # at the start and in the middle
     flow[:, :, 0] = path.flow
     flow[:, :, 1] = (6 * path.response / time - path.flow - np.eye(d)[:, :, None]) / 4
