@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,17 +15,21 @@ from working_models import linear_model, model_of
 from wgsindy.data.chunk import BLOCK
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError
+from wgsindy.estimate.filtering import noisy_samples
 from wgsindy.estimate.filtering.filter_sums import FilterSums
 from wgsindy.estimate.filtering.noisy_samples import (
     BLOCK_NUMBERS,
     MANY_BLOCKS,
     MOST_BLOCKS,
     SHORTEST_BLOCK,
+    Filtered,
     _chunk_size,
     _midway,
     _worth,
     block_length,
+    follow_noise,
 )
+from wgsindy.estimate.likelihood.reweighting import MOST_HALVINGS
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.estimator import WGSINDy
 
@@ -102,6 +108,36 @@ def test_chunks_hold_whole_blocks_whose_derivatives_stay_in_the_cache(d: int, nu
     model = model_of([{name: -1.0} for name in names], [{"1": 0.5}] * entries)
     blocks = min(BLOCK_NUMBERS // numbers, 2 * MOST_BLOCKS)  # as many samples as in blocks of 128
     assert _chunk_size(model, 64) == 64 * blocks
+
+
+@pytest.mark.parametrize("sound", [True, False])
+def test_a_step_that_runs_away_however_short_leaves_nothing_to_begin_with(
+    sound: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where short steps are only less likely, the fit is where they begin."""
+    begin, tried = states(1.0), []
+
+    def filtered(model: WorkingModel, *_: object) -> Any:
+        tried.append(model)
+        likelihood = 0.0 if model is begin else -100.0
+        return SimpleNamespace(
+            is_sound=lambda model: sound or model is begin,
+            log_likelihood=likelihood,
+            clipped=0,
+            count=1,
+        )
+
+    def chosen(model: WorkingModel, sums: Any, *_: object) -> Filtered:
+        far = replace(model, drift=model.drift + 100.0)
+        equations: Any = None
+        return Filtered(sums, equations, model, [], far, 0, left=1.0)
+
+    monkeypatch.setattr(noisy_samples, "filtered", filtered)
+    monkeypatch.setattr(noisy_samples, "chosen", chosen)
+    nothing: Any = None
+    found = follow_noise(begin, nothing, nothing, block=32)
+    assert len(tried) == 2 + MOST_HALVINGS
+    assert (found is not None and found.model is begin) == sound
 
 
 def test_two_records_row_by_row_end_in_a_verdict_or_a_sentence() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from functools import cache
 
@@ -586,6 +587,16 @@ def test_two_points_a_step_put_a_tensor_wrong_by_next_to_nothing(
     for missing in ("complete_response", "set_covariance"):
         monkeypatch.setattr(transition, missing, lambda *_: None)
         assert off() > bound
+
+
+@pytest.mark.parametrize(("dt", "stages"), [(0.01, 2), (0.4, 4)])
+def test_a_model_that_was_sent_to_a_worker_steps_as_it_does_here(dt: float, stages: int) -> None:
+    x = points(1)
+    here = asked(model_of([{"x": -1.0}], [{"1": 0.5}]), x, dt).dynamics
+    assert len(here._scheme[0]) == stages  # which travels with it
+    there = pickle.loads(pickle.dumps(here))
+    steps = np.full(len(x), dt)
+    np.testing.assert_equal(vars(there.step(x, steps)), vars(here.step(x, steps)))
 
 
 @pytest.mark.parametrize("share", [0.99, 1.01])

@@ -116,16 +116,18 @@ def follow_noise(
     not the data that say how many; ``roughly`` the log-likelihood, a coefficient, that a step may
     be worth to be the last, whatever its terms, and ``before`` what the one to ``model`` was worth,
     if that is known.
-    Nothing if noise of one size at all samples leaves no tensor at many of them: then it is not the
-    same everywhere, and the filter has nothing to say.
+    Nothing if steps run away however short, or if noise of one size at all samples leaves no tensor
+    at many of them: then it is not the same everywhere, and the filter has nothing to say.
     """
     last: Filtered | None = None
     halvings, block = 0, block or block_length(model, run.data)
     for _ in range(MOST_ROUNDS):
         sums = filtered(model, run, block)
         best = -np.inf if last is None else last.sums.log_likelihood
-        if not sums.is_sound(model) or sums.log_likelihood < best - FALLEN:
+        sound = sums.is_sound(model)
+        if not sound or sums.log_likelihood < best - FALLEN:
             if last is None or halvings == MOST_HALVINGS:
+                last = last if sound else None
                 break
             model, halvings = _midway(last.model, model), halvings + 1
             continue

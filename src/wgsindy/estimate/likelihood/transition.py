@@ -296,9 +296,9 @@ class Dynamics:
                     np.multiply(rates.rows, weight * h, out=between.rows)  # its use is over
                     np.add(ends.rows, between.rows, out=ends.rows)
                     theta += (weight / substeps) * seen.theta
-            if stages is MIDPOINT:
+            if stages == MIDPOINT:
                 complete_response(ends, h)
-            if stages is MIDPOINT or (len(stages) > 2 and not self._is_shaken):
+            if stages == MIDPOINT or (len(stages) > 2 and not self._is_shaken):
                 set_covariance(ends, path.covariance, sources, h)
             path, ends = ends, path
             parts.append((path.flow.copy(), path.response.copy()))
