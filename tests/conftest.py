@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from command import Command, Ended
 
-from wgsindy import cli
+from wgsindy import __main__
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def wgsindy(
         monkeypatch.setattr("sys.argv", ["wgsindy", *arguments])
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            __main__.main()
         return Ended(int(ended.value.code or 0), *capsys.readouterr())
 
     return run

@@ -5,20 +5,54 @@ Loading the command line takes a quarter of a second, in which Ctrl-C is one lin
 
 from __future__ import annotations
 
+import signal
 import sys
+import time
+from _thread import interrupt_main, start_new_thread
+from types import FrameType
 
-INTERRUPTED = 130  # what a shell expects of a program that Ctrl-C ended
+INTERRUPTED, TERMINATED = 130, 143  # what a shell expects of a program that a signal ended
+ENDED: dict[object, str] = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
+MOMENT = 0.01  # seconds
+IMPORT = "<frozen importlib._bootstrap>"
 
 
 def main() -> None:
     """Load and run the command line."""
+    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, _end) for number in heard}
     try:
         from wgsindy.cli import main as run
 
         run()
-    except KeyboardInterrupt:
-        sys.stderr.write("wgsindy: interrupted.\n")
-        sys.exit(INTERRUPTED)
+    except (KeyboardInterrupt, SystemExit) as ended:
+        code = ended.code if isinstance(ended, SystemExit) else INTERRUPTED
+        if code in ENDED:
+            sys.stderr.write(f"wgsindy: {ENDED[code]}.\n")
+        sys.exit(code)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End what runs, so that what was begun is cleared away; what is imported, a moment later.
+
+    There, Python and libraries take what is raised for an error of theirs, or ignore it.
+    """
+    while frame is not None and frame.f_code is not main.__code__:
+        if frame.f_code.co_filename == IMPORT:
+            start_new_thread(_remind, (number,))
+            return
+        frame = frame.f_back
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(TERMINATED)
+
+
+def _remind(number: int) -> None:
+    time.sleep(MOMENT)
+    interrupt_main(signal.Signals(number))
 
 
 if __name__ == "__main__":

@@ -98,6 +98,62 @@ def test_a_fit_ends_at_once_and_leaves_nothing(
     )
 
 
+# Where a class is made, Python takes a signal for an error in it; where an object goes, and in the
+# modules of some libraries, it is ignored.
+MAKING_A_CLASS = """
+class Named:
+    def __set_name__(self, owner, name):
+        end()
+class Owner:
+    named = Named()
+"""
+LETTING_GO = """
+class Held:
+    def __del__(self):
+        end()
+Held()
+"""
+IGNORING = """
+try:
+    end()
+except BaseException:
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    "program", [MAKING_A_CLASS, LETTING_GO, IGNORING], ids=["class", "object", "library"]
+)
+@pytest.mark.parametrize("loaded", ["cli.main", "cli.app"])
+@pytest.mark.parametrize(
+    ("which", "code", "word"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+    ids=["SIGINT", "SIGTERM"],
+)
+def test_a_signal_is_heard_that_comes_while_modules_are_imported(
+    which: signal.Signals, code: int, word: str, loaded: str, program: str, tmp_path: Path
+) -> None:
+    ends = f"import signal\nend = lambda: signal.raise_signal({int(which)})\n"
+    (tmp_path / "imported.py").write_text(ends + program)
+    (tmp_path / "run.py").write_text(
+        "from wgsindy import __main__, cli\n"
+        "def load():\n"
+        "    import imported\n"
+        "    while True: pass\n"
+        f"{loaded} = load\n"
+        "__main__.main()\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "run.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=_interruptible,
+        timeout=30,
+    )
+    assert (run.returncode, run.stderr) == (code, f"wgsindy: {word}.\n")
+
+
 @pytest.mark.parametrize("work", [refuse_unwritable, lambda out: save_folder(Path.mkdir, out)])
 def test_a_signal_that_comes_with_a_new_folder_leaves_nothing(
     work: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

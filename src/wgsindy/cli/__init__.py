@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import warnings
 from typing import Annotated, Any
@@ -12,7 +11,6 @@ import typer
 from rich.table import Table
 
 from wgsindy import __version__
-from wgsindy.__main__ import INTERRUPTED
 from wgsindy.cli.compare import compare
 from wgsindy.cli.console import complain, console, say, say_aside
 from wgsindy.cli.demo import demo
@@ -23,8 +21,6 @@ from wgsindy.cli.report import report
 from wgsindy.cli.simulate import simulate
 from wgsindy.errors import WgsindyError
 
-TERMINATED = 143  # what a shell expects of a program that was asked to end
-ENDED: dict[object, str] = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 TRACEBACK = "WGSINDY_TRACEBACK"
 
 app = typer.Typer(  # with --install-completion and --show-completion for the shell
@@ -44,15 +40,10 @@ add_commands(app)
 
 def main() -> None:
     """Run the command line; every error ends in one sentence, not in a traceback."""
-    before = signal.signal(signal.SIGTERM, _terminate)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _say_warning
             app()
-    except SystemExit as ended:
-        if ended.code in ENDED:
-            complain(f"{ENDED[ended.code]}.")
-        raise
     except (WgsindyError, OSError) as error:
         complain(str(error))
         sys.exit(1)
@@ -64,19 +55,12 @@ def main() -> None:
             f"run it again with {TRACEBACK}=1 to see where, and report it."
         )
         sys.exit(1)
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _say_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Print what a library warns of as one line; where in its code is of no use here."""
     doubt = " (numbers near the limits of floating point: doubt what they enter)"
     say_aside(f"note: {message}{doubt if issubclass(category, RuntimeWarning) else ''}.")
-
-
-def _terminate(*_: object) -> None:
-    """End as by Ctrl-C: what was begun is cleared away."""
-    sys.exit(TERMINATED)
 
 
 def _say_version(wanted: bool) -> None:
