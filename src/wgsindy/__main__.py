@@ -13,7 +13,7 @@ from types import FrameType
 
 INTERRUPTED, TERMINATED = 130, 143  # what a shell expects of a program that a signal ended
 ENDED: dict[object, str] = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
-MOMENT = 0.01  # seconds
+MOMENT, PATIENCE = 0.01, 1.0  # seconds until a signal is thought of again
 IMPORT = "<frozen importlib._bootstrap>"
 
 
@@ -38,21 +38,25 @@ def main() -> None:
 def _end(number: int, frame: FrameType | None) -> None:
     """End what runs, so that what was begun is cleared away; what is imported, a moment later.
 
-    There, Python and libraries take what is raised for an error of theirs, or ignore it.
+    There, Python and libraries take what is raised for an error of theirs. And some ignore it, so
+    it is raised again if there is no end.
     """
+    importing = False
     while frame is not None and frame.f_code is not main.__code__:
-        if frame.f_code.co_filename == IMPORT:
-            start_new_thread(_remind, (number,))
-            return
+        importing = importing or frame.f_code.co_filename == IMPORT
         frame = frame.f_back
+    start_new_thread(_remind, (number, MOMENT if importing else PATIENCE))
+    if importing:
+        return
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     sys.exit(TERMINATED)
 
 
-def _remind(number: int) -> None:
-    time.sleep(MOMENT)
-    interrupt_main(signal.Signals(number))
+def _remind(number: int, after: float) -> None:
+    time.sleep(after)
+    if signal.getsignal(number) is _end:
+        interrupt_main(signal.Signals(number))
 
 
 if __name__ == "__main__":

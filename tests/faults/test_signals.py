@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +18,11 @@ import pytest
 from wgsindy.files.atomic import refuse_unwritable, save_folder
 from wgsindy.model.generator import Generator
 
+ENDINGS = pytest.mark.parametrize(
+    ("which", "code", "word"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+    ids=["SIGINT", "SIGTERM"],
+)
 # As the script of the command does it; before, Python itself may say that it was interrupted.
 RUN = (
     "import sys\n"
@@ -62,11 +68,7 @@ def started(program: str, folder: Path) -> subprocess.Popen[bytes]:
     return run
 
 
-@pytest.mark.parametrize(
-    ("which", "code", "word"),
-    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
-    ids=["SIGINT", "SIGTERM"],
-)
+@ENDINGS
 def test_a_fit_that_is_ended_says_what_ended_it(
     which: signal.Signals, code: int, word: str, tmp_path: Path
 ) -> None:
@@ -121,37 +123,47 @@ except BaseException:
 """
 
 
-@pytest.mark.parametrize(
-    "program", [MAKING_A_CLASS, LETTING_GO, IGNORING], ids=["class", "object", "library"]
-)
-@pytest.mark.parametrize("loaded", ["cli.main", "cli.app"])
-@pytest.mark.parametrize(
-    ("which", "code", "word"),
-    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
-    ids=["SIGINT", "SIGTERM"],
-)
-def test_a_signal_is_heard_that_comes_while_modules_are_imported(
-    which: signal.Signals, code: int, word: str, loaded: str, program: str, tmp_path: Path
-) -> None:
-    ends = f"import signal\nend = lambda: signal.raise_signal({int(which)})\n"
-    (tmp_path / "imported.py").write_text(ends + program)
-    (tmp_path / "run.py").write_text(
+def ended(which: signal.Signals, loaded: str, program: str, folder: Path) -> tuple[int, str]:
+    """Code and words of a command that imports, or runs, a program with a signal in it."""
+    ends = f"import signal\ndef end(): signal.raise_signal({int(which)})\n"
+    (folder / "given.py").write_text(ends + program)
+    (folder / "run.py").write_text(
         "from wgsindy import __main__, cli\n"
         "def load():\n"
-        "    import imported\n"
+        "    import given\n"
+        "    getattr(given, 'late', int)()\n"
         "    while True: pass\n"
         f"{loaded} = load\n"
         "__main__.main()\n"
     )
     run = subprocess.run(
         [sys.executable, "run.py"],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         preexec_fn=_interruptible,
         timeout=30,
     )
-    assert (run.returncode, run.stderr) == (code, f"wgsindy: {word}.\n")
+    return run.returncode, run.stderr
+
+
+@pytest.mark.parametrize(
+    "program", [MAKING_A_CLASS, LETTING_GO, IGNORING], ids=["class", "object", "library"]
+)
+@pytest.mark.parametrize("loaded", ["cli.main", "cli.app"])
+@ENDINGS
+def test_a_signal_is_heard_that_comes_while_modules_are_imported(
+    which: signal.Signals, code: int, word: str, loaded: str, program: str, tmp_path: Path
+) -> None:
+    assert ended(which, loaded, program, tmp_path) == (code, f"wgsindy: {word}.\n")
+
+
+@ENDINGS
+def test_a_signal_that_a_library_ignores_is_raised_again(
+    which: signal.Signals, code: int, word: str, tmp_path: Path
+) -> None:
+    program = "def late():\n" + textwrap.indent(IGNORING, "    ")
+    assert ended(which, "cli.app", program, tmp_path) == (code, f"wgsindy: {word}.\n")
 
 
 @pytest.mark.parametrize("work", [refuse_unwritable, lambda out: save_folder(Path.mkdir, out)])
