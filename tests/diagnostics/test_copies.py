@@ -91,3 +91,10 @@ def test_rest_and_few_samples_have_no_stretches() -> None:
     assert share(chunk_of(relaxation(7, 10))) == 0.0
     short = [relaxation(seed, 17) for seed in range(4)]  # sixteen steps: one stretch each
     assert len(copies.stretches(chunk_of(*short))) == 4
+
+
+def test_a_stretch_moves_in_most_of_its_steps() -> None:
+    half = copies.STRETCH // 2
+    for steps, expected in ((half, 0), (half + 1, 1)):
+        path = np.minimum(np.arange(copies.STRETCH + 1.0), steps)[:, None]
+        assert len(copies.stretches(chunk_of(path))) == expected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -58,6 +58,25 @@ def test_how_far_euler_steps_are_from_those_of_a_linear_process(dt: float) -> No
     gap, ratio = x[:, 0] * (1 - dt - np.exp(-dt)), dt / variance
     expected = np.mean(gap**2 / variance + ratio - 1 - np.log(ratio)) / 2 * refits.CHAIN_STEPS
     assert refits.nats_apart(process, x, dt) == pytest.approx(expected, rel=0.05)
+
+
+@dataclass
+class RunningAway:
+    """Steps of a process or of a chain, of which one leaves the numbers."""
+
+    running: bool
+    is_chain: bool = False
+
+    def step(self, points: FloatArray, _: FloatArray) -> Any:
+        variance = np.inf if self.is_chain == self.running else 1.0
+        covariance = np.full((1, 1, len(points)), variance)
+        return SimpleNamespace(mean=np.zeros((1, len(points))), covariance=covariance)
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_what_runs_away_is_far_from_what_does_not(running: bool) -> None:
+    dynamics: Any = RunningAway(running)
+    assert refits.nats_apart(dynamics, np.zeros((3, 1)), 0.1) == np.inf
 
 
 def test_no_chain_is_fitted_where_steps_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
