@@ -330,8 +330,10 @@ class Dynamics:
         worth = np.sqrt(self.place.count * moving) / WORST
         # The data tell a tensor to the root of two over their number.
         told = WORST * np.sqrt(2 / self.place.count)
+        varied = self._others_act or self._formulas[4].any()
+        off = fastest**2 / 24 if varied else fastest**3 / 12  # of the tensor, by two points
         # Noise that reaches a coordinate through others only takes more than two points.
-        if fastest <= SHORT_STEP and fastest**2 * max(worth, 1 / told) <= 24 and self._is_shaken:
+        if fastest <= SHORT_STEP and fastest**2 * worth <= 24 and off <= told and self._is_shaken:
             return MIDPOINT, 1
         # Of positions, the first passes of a filter take double steps, or three points.
         through = bool(self.entries.any()) and not self._is_shaken
