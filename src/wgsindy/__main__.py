@@ -14,7 +14,7 @@ from types import FrameType
 INTERRUPTED, TERMINATED = 130, 143  # what a shell expects of a program that a signal ended
 ENDED: dict[object, str] = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 MOMENT, PATIENCE = 0.01, 1.0  # seconds until a signal is thought of again
-IMPORT = "<frozen importlib._bootstrap>"
+IMPORT = "<frozen importlib._bootstrap>"  # file of the frames of an import
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from wgsindy import __main__
 from wgsindy.files.atomic import refuse_unwritable, save_folder
 from wgsindy.model.generator import Generator
 
@@ -164,6 +165,18 @@ def test_a_signal_that_a_library_ignores_is_raised_again(
 ) -> None:
     program = "def late():\n" + textwrap.indent(IGNORING, "    ")
     assert ended(which, "cli.app", program, tmp_path) == (code, f"wgsindy: {word}.\n")
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_a_command_that_has_ended_is_not_reminded(
+    running: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reminded: list[int] = []
+    monkeypatch.setattr(__main__, "interrupt_main", reminded.append)
+    before = signal.signal(signal.SIGTERM, __main__._end if running else signal.SIG_DFL)
+    __main__._remind(signal.SIGTERM, 0.0)
+    signal.signal(signal.SIGTERM, before)
+    assert reminded == [signal.SIGTERM] * running
 
 
 @pytest.mark.parametrize("work", [refuse_unwritable, lambda out: save_folder(Path.mkdir, out)])

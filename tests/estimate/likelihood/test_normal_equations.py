@@ -544,7 +544,7 @@ def test_scores_of_two_halves_add_up() -> None:
 def test_the_tensor_leans_on_the_drift_as_its_refit_does() -> None:
     """Refit the tensor after a small change of the drift, by the sums themselves."""
     rng = np.random.default_rng(3)
-    dt = 0.02
+    dt = 0.002
     data = Trajectories(list(np.cumsum(rng.normal(0, 0.15, size=(4, 200, 2)), axis=1)), dt)
     entries: list[Formula] = [{"1": 1.0}, {"1": 0.3}, {"1": 0.8}]
     model = asked(model_of([{"x": -1.0}, {"y": -0.5}], entries, terms="poly1"), data.states, dt)
