@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 import wgsindy as wg
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 
 SAMPLES, DT = 30, 0.05
 Result = TypeVar("Result")

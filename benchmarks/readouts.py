@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 import wgsindy as wg
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 from wgsindy.readouts.long_run import modes
 
 SYSTEM, CELLS, DRAWS = "nongradient_circulation", 128, 50

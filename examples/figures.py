@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import wgsindy as wg
-from wgsindy.data.arrays import FloatArray
-from wgsindy.report.figures.fields import page_style, plot_portrait
+from wgsindy.data import FloatArray
+from wgsindy.report import page_style
+from wgsindy.report.figures.fields import plot_portrait
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

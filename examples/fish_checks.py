@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 import wgsindy as wg
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.simulate import EulerMaruyama
+from wgsindy.data import FloatArray
+from wgsindy.model import EulerMaruyama
 
 BINS = (0.0, 0.3, 0.6, 0.8, 0.9, 1.01)  # of |m|
 PATHS, STEPS = 16, 1500  # as many increments as there are measured

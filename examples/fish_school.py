@@ -20,7 +20,7 @@ import numpy as np
 import wgsindy as wg
 from figures import draw_thinning
 from fish_checks import isotropic_law, noise_by_polarisation, simulated, with_noise
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.diagnostics import Measurements
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.files import Reading

@@ -16,7 +16,7 @@ import numpy as np
 
 import wgsindy as wg
 from figures import draw_volatility
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.report import write_report
 
 DAYS = 252  # trading days a year: the clock

@@ -2,7 +2,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import wgsindy as wg
-from wgsindy.zoo.demo import demo_data
+from wgsindy.zoo import demo_data
 
 generator = wg.WGSINDy().fit(demo_data()).generator_
 truth = wg.zoo.get("van_der_pol").generator

@@ -1,7 +1,7 @@
 import matplotlib.pyplot as plt
 
 import wgsindy as wg
-from wgsindy.zoo.demo import demo_data
+from wgsindy.zoo import demo_data
 
 est = wg.WGSINDy("poly3").fit(demo_data())
 gen = est.generator_

@@ -1,7 +1,7 @@
 import sympy
 
 import wgsindy as wg
-from wgsindy.model.simulate import EulerMaruyama
+from wgsindy.model import EulerMaruyama
 
 x, y = sympy.symbols("x y")
 well = wg.Generator.from_sympy(("x", "y"), [x - x**3, x / 2 - y], [[0.5, 0.15], [0.15, 0.3]])

@@ -5,7 +5,7 @@ from make_well import path, well
 
 import wgsindy as wg
 from wgsindy.errors import MissingValuesWarning
-from wgsindy.zoo.scores import compare
+from wgsindy.zoo import compare
 
 rng = np.random.default_rng(1)
 fine = list(path)  # a sample every 0.05

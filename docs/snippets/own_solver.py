@@ -4,7 +4,8 @@ from sklearn.linear_model import OrthogonalMatchingPursuitCV
 import wgsindy as wg
 from wgsindy import recipes
 from wgsindy.estimate.weak_form.weak_rows import weak_form
-from wgsindy.model.tensor import TensorField, pairs
+from wgsindy.model import TensorField
+from wgsindy.model.tensor import pairs
 
 
 def solve(design, target):

@@ -1,5 +1,5 @@
 import wgsindy as wg
-from wgsindy.report.figures.readout_figure import plot_readouts
+from wgsindy.report import plot_readouts
 
 truth = wg.zoo.get("nongradient_circulation")
 data = truth.simulate(seed=0, steps=6_000)

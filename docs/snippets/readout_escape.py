@@ -1,5 +1,5 @@
 import wgsindy as wg
-from wgsindy.report.figures.readout_figure import plot_readouts
+from wgsindy.report import plot_readouts
 
 truth = wg.zoo.get("maier_stein")
 data = truth.simulate(seed=0, steps=20_000).thinned(5)  # 16 paths that see both wells

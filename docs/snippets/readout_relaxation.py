@@ -2,7 +2,7 @@ import numpy as np
 import sympy
 
 import wgsindy as wg
-from wgsindy.report.figures.readout_figure import plot_readouts
+from wgsindy.report import plot_readouts
 
 x = sympy.Symbol("x")
 truth = wg.Generator.from_sympy(("x",), [x - x**3], [[0.49]])

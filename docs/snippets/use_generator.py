@@ -1,5 +1,5 @@
 import wgsindy as wg
-from wgsindy.zoo.demo import demo_data
+from wgsindy.zoo import demo_data
 
 generator = wg.WGSINDy().fit(demo_data()).generator_
 

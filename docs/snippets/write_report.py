@@ -1,5 +1,5 @@
 import wgsindy as wg
-from wgsindy.zoo.demo import demo_data
+from wgsindy.zoo import demo_data
 
 fitted = wg.WGSINDy().fit(demo_data())
 fitted.report("report.html", title="Van der Pol, 16 trajectories")

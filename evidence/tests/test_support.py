@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from square import X, Y, generator, mean_square, square_states
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.terms.library import library
+from wgsindy.data import FloatArray
+from wgsindy.terms import library
 from wgsindy_evidence.support import (
     Ledger,
     conditional_median,

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wgsindy import diagnostics, errors, recipes, zoo
-    from wgsindy.data.trajectories import Trajectories
+    from wgsindy.data import Trajectories
     from wgsindy.estimator import WGSINDy
-    from wgsindy.files import read
-    from wgsindy.files.stream_tables import stream
-    from wgsindy.model.change_of_variables import Change
-    from wgsindy.model.generator import Generator
-    from wgsindy.report.comparison import compare
-    from wgsindy.terms.library import library
+    from wgsindy.files import read, stream
+    from wgsindy.model import Change, Generator
+    from wgsindy.report import compare
+    from wgsindy.terms import library
     from wgsindy.workflow import fit_file
 
 __version__ = "0.1.0"

@@ -13,18 +13,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Dataset, FloatArray, Trajectories
 from wgsindy.diagnostics import Diagnostics, diagnose
-from wgsindy.estimate.fit import check_integer, fit_dataset
-from wgsindy.estimate.held_out import log_likelihood
-from wgsindy.estimate.orders import Order
-from wgsindy.estimate.states import States, states_of
+from wgsindy.estimate import Order, States, check_integer, fit_dataset, log_likelihood, states_of
 from wgsindy.files import Reading, as_dataset
-from wgsindy.passes.engine import Engine, as_engine
+from wgsindy.passes import Engine, as_engine
 from wgsindy.recipes import Recipe
-from wgsindy.terms.library import Library
+from wgsindy.terms import Library
 from wgsindy.workflow import with_units
 
 if TYPE_CHECKING:
@@ -202,7 +197,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
 
     def plot(self, *, coordinates: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
         """Draw drift and noise over the density of the data; see :meth:`wgsindy.Generator.plot`."""
-        from wgsindy.report.digest import digest
+        from wgsindy.report import digest
 
         check_is_fitted(self)
         states = digest(self.fit_.completed.data).states
@@ -210,7 +205,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
 
     def plot_residuals(self, coordinate: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the standardised residuals of a coordinate beside the normal density."""
-        from wgsindy.report.figures.fit_plots import plot_residuals
+        from wgsindy.report import plot_residuals
 
         check_is_fitted(self)
         return plot_residuals(
@@ -221,7 +216,7 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         self, coordinate: str | None = None, *, what: str = "density", ax: Axes | None = None
     ) -> Axes:
         """Draw ``"density"`` or ``"autocorrelation"`` of the data beside simulated ones."""
-        from wgsindy.report.figures.fit_plots import plot_simulated
+        from wgsindy.report import plot_simulated
 
         check_is_fitted(self)
         return plot_simulated(
@@ -240,8 +235,8 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         return self.generator_._repr_latex_()
 
     def _repr_html_(self) -> str:
-        from wgsindy.diagnostics.notebook import verdict
-        from wgsindy.model.display.notebook import fragment, generator_parts
+        from wgsindy.diagnostics import verdict
+        from wgsindy.model import fragment, generator_parts
 
         check_is_fitted(self)
         parts = [*generator_parts(self.generator_), verdict(self.diagnostics_)]

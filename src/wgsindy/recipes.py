@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_type_hin
 from wgsindy.errors import RecipeError
 
 if TYPE_CHECKING:
-    from wgsindy.data.arrays import FloatArray
+    from wgsindy.data import FloatArray
 
 
 @dataclass(frozen=True)

@@ -13,33 +13,39 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wgsindy import recipes
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.holes import velocity_name
-from wgsindy.diagnostics import Diagnostics, diagnose
-from wgsindy.diagnostics.findings import weak_fields
+from wgsindy.data import Dataset, velocity_name
+from wgsindy.diagnostics import Diagnostics, diagnose, weak_fields
 from wgsindy.errors import DataError, OutputError, ReportError
-from wgsindy.estimate.cost import work_ahead
-from wgsindy.estimate.fit import AUTO, Candidates, check_integer, fit_dataset
-from wgsindy.estimate.orders import Order
-from wgsindy.estimate.predictions import ORDER
-from wgsindy.estimate.result import Fit
-from wgsindy.estimate.states import with_states
-from wgsindy.files.atomic import refuse_occupied, refuse_unwritable, save_folder, write_atomically
-from wgsindy.files.columns.roles import formula_name
-from wgsindy.files.columns.times import checked_unit
-from wgsindy.files.notes import Note, Reading, collecting_warnings
-from wgsindy.files.read_tables import label_of, open_data
-from wgsindy.model.change_of_variables import Change
-from wgsindy.model.display.units import STATES, TIME
-from wgsindy.model.generator import Generator
-from wgsindy.model.readout_bands import MOST_STATES, ReadOut, readouts
-from wgsindy.passes.engine import as_engine
-from wgsindy.terms.angular import angular_library
-from wgsindy.terms.origin import origin_notes
+from wgsindy.estimate import (
+    AUTO,
+    ORDER,
+    Candidates,
+    Fit,
+    Order,
+    check_integer,
+    fit_dataset,
+    with_states,
+    work_ahead,
+)
+from wgsindy.files import (
+    Note,
+    Reading,
+    checked_unit,
+    collecting_warnings,
+    formula_name,
+    label_of,
+    open_data,
+    refuse_occupied,
+    refuse_unwritable,
+    save_folder,
+    write_atomically,
+)
+from wgsindy.model import MOST_STATES, STATES, TIME, Change, Generator, ReadOut, readouts
+from wgsindy.passes import as_engine
+from wgsindy.terms import angular_library, origin_notes
 
 if TYPE_CHECKING:  # the report is loaded when it is drawn
-    from wgsindy.report.digest import Digest
-    from wgsindy.report.record import Record
+    from wgsindy.report import Digest, Record
 
 MODEL, FITTED_MODEL, RECORD, REPORT, TABLE = (
     "model.json",
@@ -322,7 +328,7 @@ def _record(
     result: FileFit, title: str, command: str, every: int, reading: Mapping[str, Any]
 ) -> Record:
     """Collect what a report needs beside model and data."""
-    from wgsindy.report.record import Record
+    from wgsindy.report import Record
 
     return Record(
         diagnostics=result.diagnostics,
@@ -342,7 +348,7 @@ def _record(
 
 def _save(result: FileFit, record: Record, folder: Path) -> None:
     """Write everything that took a fit to find."""
-    from wgsindy.report.figures.fit_figures import coefficients_csv
+    from wgsindy.report import coefficients_csv
 
     result.generator.save(folder / MODEL)
     if result.changes:
@@ -358,7 +364,7 @@ def _listed_files(result: FileFit) -> FileFit:
 
 def _with_report(result: FileFit, record: Record, stage: Stage) -> FileFit:
     """Add figures and report to the folder; what the simulations found is a note."""
-    from wgsindy.report.digest import digest
+    from wgsindy.report import digest
 
     drawn, folder = result.fit.generator, result.folder
     try:
@@ -379,8 +385,8 @@ def _with_report(result: FileFit, record: Record, stage: Stage) -> FileFit:
 
 
 def _draw_figures(fitted: Generator, seen: Digest, record: Record, folder: Path) -> None:
+    from wgsindy.report import page_style, save_picture
     from wgsindy.report.figures import fit_figures
-    from wgsindy.report.figures.fields import page_style, save_picture
 
     weak = weak_fields(record.diagnostics.findings)
     with page_style(), warnings.catch_warnings():
@@ -442,8 +448,7 @@ def report_again(
     DataError
         If these are not the data of the fit.
     """
-    from wgsindy.report.digest import digest
-    from wgsindy.report.record import Record
+    from wgsindy.report import Record, digest
 
     folder = Path(model) if Path(model).is_dir() else Path(model).parent
     page = Path(out) if out is not None else folder / REPORT

@@ -139,7 +139,7 @@ def any_step() -> None:
 
 
 def spoilt_fit() -> None:
-    from wgsindy.model.generator import Generator
+    from wgsindy.model import Generator
 
     original = Generator.drift
     put(Generator, "drift", lambda self, points: original(self, points) + 1e-3)

@@ -23,7 +23,7 @@ from wgsindy.cli.output import written_equations
 from wgsindy.errors import OutlierWarning, RecipeError, SimulationError
 from wgsindy.files import csv_text, refuse_occupied
 from wgsindy.files.notes import WARNING_OF
-from wgsindy.model.display.units import named_fields
+from wgsindy.model import named_fields
 from wgsindy.workflow import RESULT_FILES, default_folder, fit_file
 
 

@@ -15,7 +15,7 @@ import pytest
 from command import Command
 from walk_files import MAKERS, OPTIONS
 
-from wgsindy.passes.engine import reporting_progress
+from wgsindy.passes import reporting_progress
 
 pytestmark = [pytest.mark.usefixtures("without_pictures"), pytest.mark.slow]
 # The most is 33; a library or weights that never settle make more. Linux counts memory in KiB.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.chunk import Chunk, Spans, moved
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Chunk, Spans, Trajectories
+from wgsindy.data.chunk import moved
 
 
 def chunk_of(*paths: list[list[float]]) -> Chunk:

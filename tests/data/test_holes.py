@@ -11,10 +11,8 @@ from drawn_streams import EDGES, QUICK, Paths, blocks_of, streamed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import LONGEST_HOLE, Block, Dataset, FloatArray, IntArray, Trajectories
 from wgsindy.data.holes import (
-    LONGEST_HOLE,
     _differences,
     holes_of,
     left_over,
@@ -23,8 +21,6 @@ from wgsindy.data.holes import (
     third_differences,
     velocities,
 )
-from wgsindy.data.source import Block
-from wgsindy.data.trajectories import Trajectories
 from wgsindy.errors import DataError, MissingValuesWarning, NotEnoughDataError, WgsindyWarning
 
 Pieces = list[tuple[FloatArray, FloatArray]]  # states and times

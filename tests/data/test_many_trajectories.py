@@ -11,10 +11,8 @@ import pandas as pd
 import pytest
 
 from wgsindy import WGSINDy, read
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.source import Block, FunctionSource
-from wgsindy.data.stream import Stream
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Block, FloatArray, IntArray, Stream, Trajectories
+from wgsindy.data.source import FunctionSource
 
 SAMPLES, DT = 30, 0.05
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.resolution import Resolution, grid_width, resolution_of
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Resolution, Trajectories, resolution_of
+from wgsindy.data.resolution import grid_width
 
 STEP = 0.01
 

@@ -9,12 +9,8 @@ import pytest
 from alike import assert_same
 from drawn_streams import streamed
 
-from wgsindy.data import screening
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.resolution import resolution_of
-from wgsindy.data.screening import Screened, _Runs, screened
-from wgsindy.data.source import Block
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Block, FloatArray, Trajectories, resolution_of, screened, screening
+from wgsindy.data.screening import Screened, _Runs
 from wgsindy.errors import InterpolatedSamplesWarning, RepeatedSamplesWarning
 
 STEP, N = 0.1, 5000

@@ -16,9 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wgsindy import WGSINDy, recipes, stream, zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.source import Block
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Block, FloatArray, Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError, ShortPiecesWarning
 
 

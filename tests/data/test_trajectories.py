@@ -8,9 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Chunk, FloatArray, Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError
 
 # Lengths on both sides of every chunk size, two-sample paths at both ends and side by side.

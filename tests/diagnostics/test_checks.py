@@ -15,9 +15,11 @@ import sympy
 from measured import measured
 
 from wgsindy import Generator, Trajectories, WGSINDy
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.diagnostics import (
     Diagnostics,
+    Finding,
+    Limitation,
     Measurements,
     checks,
     diagnose,
@@ -27,14 +29,13 @@ from wgsindy.diagnostics import (
     sample_checks,
 )
 from wgsindy.diagnostics.extrapolation import KnownDrift
-from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.residuals.sums import BLOCKS
 from wgsindy.diagnostics.verdict import _verdict
 from wgsindy.errors import WgsindyWarning
+from wgsindy.estimate import Fit
 from wgsindy.estimate.filtering import noisy_samples
 from wgsindy.estimate.likelihood import stages
-from wgsindy.estimate.result import Fit
-from wgsindy.model.tensor import TensorField
+from wgsindy.model import TensorField
 
 DT, NAMES = 0.01, ("u", "v")
 Check = Callable[[Measurements], Iterator[Finding]]

@@ -7,9 +7,8 @@ import pytest
 from scipy.signal import lfilter
 
 from wgsindy import Trajectories, WGSINDy
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.diagnostics.findings import Limitation
+from wgsindy.data import Chunk, FloatArray
+from wgsindy.diagnostics import Limitation
 from wgsindy.diagnostics.residuals import copies
 
 DT = 0.05

@@ -10,10 +10,8 @@ from scipy.optimize import minimize
 from scipy.signal import lfilter
 
 from wgsindy import Trajectories, WGSINDy
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import Spans
-from wgsindy.diagnostics import Measurements, past_checks
-from wgsindy.diagnostics.findings import Limitation
+from wgsindy.data import FloatArray, Spans
+from wgsindy.diagnostics import Limitation, Measurements, past_checks
 from wgsindy.diagnostics.residuals.echoes import (
     MEANS,
     RATES,

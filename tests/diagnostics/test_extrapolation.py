@@ -8,9 +8,9 @@ import sympy
 from processes import linear
 
 from wgsindy import Generator
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.diagnostics.extrapolation import known_drift
-from wgsindy.estimate.fit import fit_dataset
+from wgsindy.estimate import fit_dataset
 
 TIME = 50.0
 

@@ -10,13 +10,20 @@ import pytest
 from measured import measured
 
 from wgsindy import Generator, Trajectories, WGSINDy, recipes, zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import checks, formula_checks, past_checks, probe_checks, sample_checks
-from wgsindy.diagnostics.findings import Finding, Limitation
-from wgsindy.diagnostics.measurements import Measurements
+from wgsindy.data import FloatArray
+from wgsindy.diagnostics import (
+    Finding,
+    Limitation,
+    Measurements,
+    checks,
+    formula_checks,
+    past_checks,
+    probe_checks,
+    sample_checks,
+)
 from wgsindy.diagnostics.refits import step_change
 from wgsindy.errors import WgsindyWarning
-from wgsindy.model.equations import Alternative
+from wgsindy.model import Alternative
 
 DT = 0.05
 

@@ -11,12 +11,19 @@ import numpy as np
 import pytest
 from processes import linear
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import Measurements, checks, past_checks, probe_checks, sample_checks
-from wgsindy.diagnostics.findings import Finding, Limitation
+from wgsindy.data import FloatArray
+from wgsindy.diagnostics import (
+    Finding,
+    Limitation,
+    Measurements,
+    checks,
+    past_checks,
+    probe_checks,
+    sample_checks,
+)
 from wgsindy.diagnostics.probe_checks import FALSE_ALARM, chance
 from wgsindy.diagnostics.residuals.probes import BINS, LAGS, PARTS, Probes
-from wgsindy.estimate.fit import fit_dataset
+from wgsindy.estimate import fit_dataset
 
 D, EACH, SAMPLES = 2, 10_000.0, 100_000  # coordinates, samples a group, of all
 

@@ -12,9 +12,16 @@ from scipy.signal import lfilter
 from scipy.stats import chi2, norm
 
 from wgsindy import Trajectories, WGSINDy
-from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import Measurements, checks, measurements, past_checks, probe_checks
-from wgsindy.diagnostics.findings import Finding, Limitation
+from wgsindy.data import FloatArray
+from wgsindy.diagnostics import (
+    Finding,
+    Limitation,
+    Measurements,
+    checks,
+    measurements,
+    past_checks,
+    probe_checks,
+)
 from wgsindy.diagnostics.residuals.probes import BINS, LAGS, PARTS, _slopes, beyond_chance
 from wgsindy.errors import WgsindyWarning
 

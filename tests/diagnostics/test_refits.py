@@ -11,16 +11,12 @@ import numpy as np
 import pytest
 import sympy
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.diagnostics import checks, measurements, refits
-from wgsindy.diagnostics.measurements import Measurements
+from wgsindy.data import FloatArray, Trajectories
+from wgsindy.diagnostics import Measurements, checks, measurements, refits
 from wgsindy.errors import DataError
-from wgsindy.estimate.fit import fit_dataset
-from wgsindy.estimate.predictions import Predictor
-from wgsindy.estimate.result import Fit
-from wgsindy.model.generator import Generator
-from wgsindy.passes.summary import data_summary
+from wgsindy.estimate import Fit, Predictor, fit_dataset
+from wgsindy.model import Generator
+from wgsindy.passes import data_summary
 
 
 def noisy_walk() -> Trajectories:

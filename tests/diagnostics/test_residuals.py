@@ -16,7 +16,7 @@ import sympy
 from scipy.stats import chi2, norm
 
 from wgsindy import Generator, Trajectories
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.diagnostics import Measurements
 from wgsindy.diagnostics.residuals.echoes import Listener
 from wgsindy.diagnostics.residuals.probes import Prober
@@ -30,13 +30,13 @@ from wgsindy.diagnostics.residuals.sums import (
     ResidualPass,
     Residuals,
 )
-from wgsindy.estimate.predictions import OBSERVATION_NOISE, Predictor
-from wgsindy.estimate.result import Fit
+from wgsindy.estimate import Fit, Predictor
+from wgsindy.estimate.predictions import OBSERVATION_NOISE
 from wgsindy.model import tensor as tensor_cone
-from wgsindy.passes.engine import Threads, reduce
-from wgsindy.passes.summary import data_summary
+from wgsindy.passes import data_summary, reduce
+from wgsindy.passes.engine import Threads
 from wgsindy.recipes import PAPER
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 FARTHEST = 0.5
 

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from wgsindy import WGSINDy
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.diagnostics.findings import Limitation
+from wgsindy.data import Chunk, FloatArray, Trajectories
+from wgsindy.diagnostics import Limitation
 from wgsindy.diagnostics.residuals import rhythm
 from wgsindy.diagnostics.residuals.probes import beyond_chance
 from wgsindy.diagnostics.residuals.rhythm import MOST_STRETCHES, Line, Stretches

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.diagnostics.measurements import HalvesPass
-from wgsindy.passes.engine import Threads, reduce
+from wgsindy.passes import reduce
+from wgsindy.passes.engine import Threads
 
 
 @pytest.mark.parametrize(("size", "threads"), [(1, 1), (5, 2), (10**6, 1)])

@@ -18,8 +18,8 @@ import fish_checks
 import fish_school
 import sp500_vix
 import wgsindy as wg
-from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics.findings import Limitation
+from wgsindy.data import FloatArray
+from wgsindy.diagnostics import Limitation
 
 STORED = Path(__file__).parents[2] / "docs" / "tutorials"
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")

@@ -11,7 +11,7 @@ import pytest
 
 import wgsindy
 from wgsindy import errors
-from wgsindy.diagnostics.findings import Limitation
+from wgsindy.diagnostics import Limitation
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

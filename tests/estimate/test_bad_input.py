@@ -13,9 +13,7 @@ import pytest
 import sympy
 
 from wgsindy import recipes, zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.frame import Frame
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Frame, Trajectories
 from wgsindy.errors import (
     DataError,
     LibraryError,
@@ -31,13 +29,11 @@ from wgsindy.errors import (
     WgsindyError,
 )
 from wgsindy.estimator import WGSINDy
-from wgsindy.model.generator import Generator
-from wgsindy.model.uncertainty import Uncertainty
-from wgsindy.readouts.readouts import Readouts
+from wgsindy.model import Generator, Uncertainty
+from wgsindy.readouts import Readouts
 from wgsindy.recipes import PAPER, WeakFormRecipe
-from wgsindy.report.comparison import compare
-from wgsindy.terms.expression import Expression
-from wgsindy.terms.library import Library, library
+from wgsindy.report import compare
+from wgsindy.terms import Expression, Library, library
 
 FAST = replace(PAPER, name="fast", n_centres=16)
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from walks import walk
 
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.estimate import cost
-from wgsindy.estimate.cost import PASSING, SEARCHING, expected_seconds, work_ahead
+from wgsindy.data import Trajectories
+from wgsindy.estimate import Order, cost, work_ahead
+from wgsindy.estimate.cost import PASSING, SEARCHING, expected_seconds
 from wgsindy.estimate.likelihood import evidence
 from wgsindy.estimate.likelihood.term_selection import MOST_POINTS, _grid
-from wgsindy.estimate.orders import Order
 
 
 def test_only_long_work_is_announced() -> None:

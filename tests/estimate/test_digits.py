@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import RoundedSamplesWarning
-from wgsindy.estimate.fit import _within_digits, fit_dataset
+from wgsindy.estimate import fit_dataset
+from wgsindy.estimate.fit import _within_digits
 from wgsindy.estimate.result import FEWEST_INCREMENTS
-from wgsindy.passes.engine import SERIAL
-from wgsindy.passes.summary import DataSummary, data_summary
+from wgsindy.passes import SERIAL, DataSummary, data_summary
 from wgsindy.recipes import LikelihoodRecipe
 
 

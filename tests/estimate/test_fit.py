@@ -10,16 +10,10 @@ import pytest
 from processes import linear
 
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
+from wgsindy.estimate import OrderEvidence, check_integer, fit_dataset
 from wgsindy.estimate import fit as fits
-from wgsindy.estimate.fit import (
-    CLEAR,
-    _failures_as_sentences,
-    better_order,
-    check_integer,
-    fit_dataset,
-)
-from wgsindy.estimate.orders import OrderEvidence
-from wgsindy.passes.summary import data_summary
+from wgsindy.estimate.fit import CLEAR, _failures_as_sentences, better_order
+from wgsindy.passes import data_summary
 
 
 def failed(error: Exception, outlier: str, monkeypatch: pytest.MonkeyPatch) -> str:

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 import sympy
 
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.estimate.fit import fit_dataset
+from wgsindy.data import Trajectories
+from wgsindy.estimate import Fit, fit_dataset
 from wgsindy.estimate.likelihood.stages import recover_by_likelihood
-from wgsindy.estimate.result import Fit
-from wgsindy.model.generator import Generator
-from wgsindy.passes.summary import data_summary
+from wgsindy.model import Generator
+from wgsindy.passes import data_summary
 from wgsindy.recipes import LikelihoodRecipe
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy.zoo.scores import central_grid, relative_error
 
 X = sympy.Symbol("x", real=True)

@@ -11,11 +11,12 @@ from processes import DT, linear
 
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.errors import DataError, NotEnoughDataError, WgsindyWarning
+from wgsindy.estimate import PREFERRED, RivalLibrary
 from wgsindy.estimate import fit as fits
 from wgsindy.estimate.fit import MOST_ROUNDS, grow_library
-from wgsindy.estimate.rival_libraries import LEAST_SHARE, PREFERRED, Comparison, RivalLibrary
+from wgsindy.estimate.rival_libraries import LEAST_SHARE, Comparison
 from wgsindy.passes.engine import Threads
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 RANKED = "wgsindy.estimate.rival_libraries.Comparison.ranked"
 

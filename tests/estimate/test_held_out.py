@@ -10,8 +10,8 @@ from scipy.stats import multivariate_normal
 
 from wgsindy import Trajectories, stream, zoo
 from wgsindy.errors import DataError
-from wgsindy.estimate.held_out import log_densities, log_likelihood
-from wgsindy.estimate.predictions import Predictions
+from wgsindy.estimate import Predictions, log_likelihood
+from wgsindy.estimate.held_out import log_densities
 from wgsindy.passes.engine import Threads
 
 

@@ -9,10 +9,9 @@ import pytest
 
 import wgsindy as wg
 from wgsindy import WGSINDy
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import DataError, MissingValuesWarning, RecipeError
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 
 DT, SUBSTEPS, GAIN = 0.05, 10, 0.8
 NAMES = ("x", "v", "u")

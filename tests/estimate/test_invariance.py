@@ -11,20 +11,17 @@ import pytest
 import sympy
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.estimate.weak_form import smoother
 from wgsindy.estimate.weak_form import weak_rows as weakform
 from wgsindy.estimate.weak_form.stages import fit_columns, tensor_targets
 from wgsindy.estimate.weak_form.weak_rows import WeakForm, weak_form
 from wgsindy.estimator import WGSINDy
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.simulate import simulate
+from wgsindy.model import Generator, simulate, tensor
 from wgsindy.passes import engine
 from wgsindy.passes import summary as data_summary
 from wgsindy.recipes import PAPER, WeakFormRecipe
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy.zoo.scores import central_grid, relative_error
 
 # Two fits of the same numbers in other units, order or pieces differ by rounding only: 1e-14

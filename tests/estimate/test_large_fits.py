@@ -20,19 +20,17 @@ from hypothesis import strategies as st
 import wgsindy.files.read_tables as opening
 import wgsindy.report.digest as digests
 from wgsindy import Change, Generator, WGSINDy, stream, zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.stream import Stream
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Stream, Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.estimate.rival_libraries import Comparison, RivalLibrary, _HalfFramed, rival_libraries
+from wgsindy.estimate import RivalLibrary, rival_libraries
+from wgsindy.estimate.rival_libraries import Comparison, _HalfFramed
 from wgsindy.model.monotonicity import Monotonicity
-from wgsindy.passes.engine import Threads, reduce
-from wgsindy.report import render_report
+from wgsindy.passes import reduce
+from wgsindy.passes.engine import Threads
+from wgsindy.report import digest, render_report
 from wgsindy.report.checks.residuals import residuals
-from wgsindy.report.digest import digest
 from wgsindy.report.page_text import Origin
-from wgsindy.terms.expression import Expression
-from wgsindy.terms.library import library
+from wgsindy.terms import Expression, library
 
 ORIGIN = Origin("A fit", "", "model.json", ())
 

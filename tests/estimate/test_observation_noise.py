@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.estimate.observation_noise import LagPass, observation_noise
-from wgsindy.passes.engine import reduce
+from wgsindy.passes import reduce
 
 SCALE = np.array([2.0, 0.5])
 

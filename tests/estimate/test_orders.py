@@ -8,18 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.diagnostics import diagnose
-from wgsindy.diagnostics.findings import Limitation
-from wgsindy.estimate.fit import fit_dataset
-from wgsindy.estimate.orders import (
-    PREFERRED,
-    OrderEvidence,
-    order_evidence,
-    with_velocity_terms,
-)
-from wgsindy.estimate.predictions import Predictor
-from wgsindy.terms.library import library
+from wgsindy.data import Trajectories
+from wgsindy.diagnostics import Limitation, diagnose
+from wgsindy.estimate import OrderEvidence, Predictor, fit_dataset
+from wgsindy.estimate.orders import PREFERRED, order_evidence, with_velocity_terms
+from wgsindy.terms import library
 
 
 def langevin(friction: float, dt: float, seed: int = 0) -> Trajectories:

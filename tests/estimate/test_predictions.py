@@ -7,13 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import MissingValuesWarning
-from wgsindy.estimate.fit import fit_dataset
-from wgsindy.estimate.predictions import Predictions, Predictor
-from wgsindy.estimate.result import Fit
-from wgsindy.estimate.states import states_of
+from wgsindy.estimate import Fit, Predictions, Predictor, fit_dataset, states_of
 
 DT, SUBSTEPS, RUNS = 0.1, 20, 8
 

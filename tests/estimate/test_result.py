@@ -10,18 +10,17 @@ import pytest
 import sympy
 from processes import DT, linear
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.estimate.fit import fit_dataset
+from wgsindy.estimate import Fit, fit_dataset
 from wgsindy.estimate.result import (
-    Fit,
     check_error_bars,
     check_length,
     check_seen,
     check_sizes,
     check_terms,
 )
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 
 
 @cache

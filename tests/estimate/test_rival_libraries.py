@@ -13,24 +13,17 @@ from processes import DT, linear
 from scipy.stats import chi2, ncx2
 
 from wgsindy import Trajectories, WGSINDy, zoo
-from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data import BoolArray, FloatArray
+from wgsindy.estimate import PREFERRED, RivalLibrary, rival_libraries
 from wgsindy.estimate.likelihood.evidence import Problem, best_support
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass
 from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.term_selection import SURE
-from wgsindy.estimate.rival_libraries import (
-    MOST_TERMS,
-    PREFERRED,
-    Comparison,
-    RivalLibrary,
-    _upper_limit,
-    rival_libraries,
-)
-from wgsindy.model import tensor
-from wgsindy.model.linear_form import field_names
-from wgsindy.passes.engine import reduce
+from wgsindy.estimate.rival_libraries import MOST_TERMS, Comparison, _upper_limit
+from wgsindy.model import field_names, tensor
+from wgsindy.passes import reduce
 from wgsindy.recipes import SHARP, LikelihoodRecipe
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 
 def fitted(

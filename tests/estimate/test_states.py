@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from wgsindy import WGSINDy
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import DataError, MissingValuesWarning
 
 

@@ -14,7 +14,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import wgsindy as wg
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import DataError
 
 DT = 0.01

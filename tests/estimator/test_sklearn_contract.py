@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import EngineError
 from wgsindy.estimator import WGSINDy
-from wgsindy.passes.engine import SERIAL
+from wgsindy.passes import SERIAL
 from wgsindy.recipes import PAPER
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 FAST = replace(PAPER, name="fast", n_centres=16)
 DT = 0.01

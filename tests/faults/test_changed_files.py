@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.stream import Stream
+from wgsindy.data import FloatArray, Stream
 from wgsindy.errors import DataError
-from wgsindy.files.stream_tables import stream
-from wgsindy.passes.engine import reduce
+from wgsindy.files import stream
+from wgsindy.passes import reduce
 from wgsindy.passes.summary import MomentPass
 
 STATES = np.cumsum(np.random.default_rng(0).normal(size=(100_000, 2)), axis=0)

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from wgsindy.errors import OutputError
-from wgsindy.files.atomic import refuse_unwritable, save_folder, whole_folder, write_atomically
-from wgsindy.model.generator import Generator
+from wgsindy.files import refuse_unwritable, save_folder, whole_folder, write_atomically
+from wgsindy.model import Generator
 from wgsindy.workflow import fit_file
 
 WALK = np.cumsum(np.random.default_rng(0).normal(0.0, 0.1, 400))

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from wgsindy import __main__
-from wgsindy.files.atomic import refuse_unwritable, save_folder
-from wgsindy.model.generator import Generator
+from wgsindy.files import refuse_unwritable, save_folder
+from wgsindy.model import Generator
 
 ENDINGS = pytest.mark.parametrize(
     ("which", "code", "word"),

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from messy import BY_TRAJECTORY, DT, LOSSY, MESSY, PATHS, TRAJECTORIES, fitted, rows, write
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import DataError
 from wgsindy.files import Reading, read
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 
 
 def read_recorded(source: Any, **options: Any) -> tuple[Reading[Trajectories], list[type[Warning]]]:

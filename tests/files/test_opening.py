@@ -17,12 +17,10 @@ from walks import DT, frame, walk
 
 import wgsindy.files.read_tables as opening
 from wgsindy import read, stream
-from wgsindy.data.source import Block
-from wgsindy.data.stream import Stream
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Block, Stream, Trajectories
 from wgsindy.errors import DataError, ModelFileError, NotEnoughDataError, ShortPiecesWarning
 from wgsindy.files import label_of, open_data
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 
 
 @pytest.fixture

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 import wgsindy.files.streaming.arrays as streamed_arrays
 import wgsindy.files.streaming.text as streamed_text
 from wgsindy import read, stream
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import (
     DataError,
     MissingValuesWarning,

@@ -19,8 +19,8 @@ import numpy as np
 
 from wgsindy.errors import WgsindyError
 from wgsindy.files import read
-from wgsindy.model.generator import Generator
-from wgsindy.terms.expression import Expression
+from wgsindy.model import Generator
+from wgsindy.terms import Expression
 from wgsindy_evidence.campaign import Case, Line, Store
 
 CORPUS = Path(__file__).with_name("corpus")

@@ -42,7 +42,7 @@ from recordings import RECORDINGS, Recording, numbers_of, readings
 
 import wgsindy as wg
 from wgsindy.errors import WgsindyError
-from wgsindy.model.simulate import EulerMaruyama
+from wgsindy.model import EulerMaruyama
 
 HERE = Path(__file__).parent
 WAYS = ("memory", "stream", "threads")

@@ -9,10 +9,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics import verdict
-from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.estimate.result import Fit
+from wgsindy.data import FloatArray
+from wgsindy.diagnostics import Measurements, verdict
+from wgsindy.estimate import Fit
 from wgsindy.estimator import WGSINDy
 
 SMALL = 12  # numbers of an array that is kept as it is

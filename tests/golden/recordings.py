@@ -16,12 +16,11 @@ import numpy as np
 import sympy
 
 import wgsindy as wg
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.diagnostics import Diagnostics
-from wgsindy.estimate.held_out import log_likelihood
-from wgsindy.estimate.states import states_of, with_states
+from wgsindy.estimate import log_likelihood, states_of, with_states
+from wgsindy.model import EulerMaruyama
 from wgsindy.model.density import fit_density
-from wgsindy.model.simulate import EulerMaruyama
 from wgsindy.recipes import LikelihoodRecipe, Recipe, WeakFormRecipe
 
 SEED, SUBSTEPS = 11, 10

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import Chunk, Dataset
 
 
 def assert_same(found: Dataset, expected: Dataset, size: int = 7, *, rtol: float = 0.0) -> None:

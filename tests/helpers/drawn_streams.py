@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.source import Block, FunctionSource
-from wgsindy.data.stream import Stream
+from wgsindy.data import Block, FloatArray, Stream
+from wgsindy.data.source import FunctionSource
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)
 Paths = list[FloatArray]

@@ -9,9 +9,8 @@ from generators import made
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray, Trajectories
+from wgsindy.model import Generator
 from wgsindy.model.simulate import linear_transition
 from wgsindy.model.tensor import TensorForm
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.terms.derivatives import FUNCTIONS
+from wgsindy.data import FloatArray
+from wgsindy.terms import FUNCTIONS
 
 NAMES = ("x", "y")
 SYMBOLS = sympy.symbols("x y", real=True)

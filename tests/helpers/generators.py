@@ -9,12 +9,10 @@ import numpy as np
 import sympy
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.frame import Frame
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.tensor import TensorField, TensorForm
-from wgsindy.terms.library import library
+from wgsindy.data import FloatArray, Frame
+from wgsindy.model import Generator, TensorField, tensor
+from wgsindy.model.tensor import TensorForm
+from wgsindy.terms import library
 
 SYSTEMS = zoo.names(variants=True)
 

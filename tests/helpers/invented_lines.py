@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from wgsindy import zoo
 from wgsindy.model import linear_form as symbolic
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.pages import PAGES, Content

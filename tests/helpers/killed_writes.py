@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from wgsindy import workflow
-from wgsindy.files import atomic
-from wgsindy.files.atomic import save_folder
+from wgsindy.files import atomic, save_folder
 
 TOUCHES = {
     "open",

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import (
     ConstantColumnWarning,
     DuplicateRowsWarning,
@@ -19,7 +18,7 @@ from wgsindy.errors import (
     WgsindyWarning,
 )
 from wgsindy.estimator import WGSINDy
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 
 DT, TRAJECTORIES, STEPS = 0.01, 3, 3000
 RECIPE = "sharp-euler"  # the samples are Euler steps of a simulation

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from wgsindy.data.chunk import Chunk
+from wgsindy.data import Chunk
 from wgsindy.errors import DataError
 from wgsindy.passes.summary import MomentPass, Moments
 from wgsindy_evidence.campaign import Case

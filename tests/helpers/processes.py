@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy import Trajectories
-from wgsindy.model.generator import Generator
-from wgsindy.model.simulate import EulerMaruyama, simulate
+from wgsindy.model import EulerMaruyama, Generator, simulate
 
 DT = 0.01
 

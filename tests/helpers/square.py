@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator
 
 X, Y = sympy.symbols("x y", real=True)
 

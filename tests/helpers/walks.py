@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 
 N, DT = 200, 0.01
 TIMES = np.arange(N) * DT

@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.frame import Frame
+from wgsindy.data import FloatArray, Frame
 from wgsindy.estimate.likelihood.transition import Place, Transition
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 Formula = dict[str, float]
 Terms = str | Sequence[str]

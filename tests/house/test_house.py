@@ -41,7 +41,7 @@ ROOMS = (
 DOORS = {("model.generator", "readouts")}
 # The root hands out public names: whoever imports it may reach all of them.
 ROOT_REACHES = "estimator"
-MOST_ROOMS, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 16, 12, 33_400, 60
+MOST_ROOMS, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 16, 12, 33_600, 60
 PICKLERS = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 
 

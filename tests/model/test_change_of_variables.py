@@ -10,9 +10,9 @@ import pytest
 import sympy
 
 from wgsindy import Change, Generator, Trajectories, WGSINDy
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import DataError
-from wgsindy.model.uncertainty import Uncertainty
+from wgsindy.model import Uncertainty
 
 S, U, V, X, Y = (sympy.Symbol(name, real=True) for name in "suvxy")
 

@@ -9,7 +9,8 @@ import pytest
 
 from wgsindy import WGSINDy, zoo
 from wgsindy.errors import MissingPackageError
-from wgsindy.model.equations import Coefficient, Coefficients
+from wgsindy.model import Coefficient
+from wgsindy.model.equations import Coefficients
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,12 @@ import pytest
 import sympy
 
 from wgsindy import Trajectories, zoo
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator
 from wgsindy.model.density import LogDensity, ScorePass, current_velocity, fit_density
-from wgsindy.model.generator import Generator
-from wgsindy.passes.engine import Threads, reduce
-from wgsindy.terms.library import Library, library
+from wgsindy.passes import reduce
+from wgsindy.passes.engine import Threads
+from wgsindy.terms import Library, library
 
 MEAN = np.array([3.0, -0.2])
 COVARIANCE = np.array([[0.5, -0.24], [-0.24, 0.32]])

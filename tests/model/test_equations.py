@@ -9,14 +9,9 @@ import pytest
 import sympy
 from generators import EVERY, XY, evaluated, points_for
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.frame import Frame
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import tensor_fields
-from wgsindy.model.tensor import TensorField
-from wgsindy.terms.expression import Expression
-from wgsindy.terms.library import library
+from wgsindy.data import FloatArray, Frame
+from wgsindy.model import Generator, TensorField, tensor, tensor_fields
+from wgsindy.terms import Expression, library
 
 
 def entry_fields(generator: Generator, x: FloatArray) -> FloatArray:

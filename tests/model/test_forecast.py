@@ -109,7 +109,7 @@ def test_a_process_of_three_that_diverges_is_no_crash() -> None:
     drift = [x**3, y**3, z**3]
     tensor = [[1 + x**4, x * y, 0], [x * y, 1, 0], [0, 0, 1]]
     truth = wg.Generator.from_sympy(names, drift, tensor)
-    from wgsindy.model.tensor import TensorField
+    from wgsindy.model import TensorField
 
     field = TensorField("clipped", truth.tensor_field.coefficients, 0.0, np.ones(3))
     wild = wg.Generator(truth.basis, truth.drift_coefficients, field)

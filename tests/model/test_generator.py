@@ -11,10 +11,10 @@ import sympy
 from generators import SYSTEMS, evaluated, in_space, near_start
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import DataError
-from wgsindy.model.generator import Generator
-from wgsindy.terms.expression import Expression
+from wgsindy.model import Generator
+from wgsindy.terms import Expression
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

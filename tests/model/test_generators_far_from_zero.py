@@ -11,13 +11,11 @@ import pytest
 import sympy
 from generators import made
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.frame import Frame
+from wgsindy.data import FloatArray, Frame
 from wgsindy.errors import ModelFileError
-from wgsindy.model.change_of_variables import Change
+from wgsindy.model import Change, Generator
 from wgsindy.model.density import fit_density
 from wgsindy.model.display.mathml import equations, term_formula
-from wgsindy.model.generator import Generator
 from wgsindy.model.tensor import TensorForm
 
 NAMES = ("x", "y")

@@ -16,10 +16,8 @@ from generators import MADE, SYSTEMS, XY, made, near_start, points_for
 
 from wgsindy import zoo
 from wgsindy.errors import ModelFileError
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.tensor import TensorField
-from wgsindy.terms.library import library
+from wgsindy.model import Generator, TensorField, tensor
+from wgsindy.terms import library
 
 
 def arrays_of(generator: Generator) -> list[bytes]:

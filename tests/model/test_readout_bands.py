@@ -11,15 +11,9 @@ import pytest
 import sympy
 
 from wgsindy import Generator, WGSINDy, zoo
-from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.model.readout_bands import (
-    ReadOut,
-    _curl_error,
-    _leverage_error,
-    _moved,
-    readouts,
-)
-from wgsindy.model.tensor import TensorField
+from wgsindy.data import FloatArray, frozen
+from wgsindy.model import ReadOut, TensorField, readouts
+from wgsindy.model.readout_bands import _curl_error, _leverage_error, _moved
 
 X, Y, Z = sympy.symbols("x y z")
 SEEDS = 60

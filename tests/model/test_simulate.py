@@ -8,8 +8,7 @@ import sympy
 from generators import in_space
 
 from wgsindy import zoo
-from wgsindy.model.generator import Generator
-from wgsindy.model.simulate import KineticSplitting
+from wgsindy.model import Generator, KineticSplitting
 
 
 def test_the_same_seed_simulates_the_same_paths() -> None:

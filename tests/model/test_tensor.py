@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.model import tensor
 
 # d x d products of numbers of order one: a few roundings of 1.1e-16 each.

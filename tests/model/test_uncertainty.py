@@ -15,20 +15,20 @@ import pytest
 from scipy.stats import norm
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import DataError, ModelFileError
 from wgsindy.estimator import WGSINDy
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import join_terms
-from wgsindy.model.tensor import TensorField
-from wgsindy.model.uncertainty import (
+from wgsindy.model import (
     FEWEST_CLUSTERS,
+    Generator,
+    TensorField,
     Uncertainty,
     clustered_covariance,
     normal_quantile,
+    tensor,
 )
-from wgsindy.terms.library import library
+from wgsindy.model.linear_form import join_terms
+from wgsindy.terms import library
 
 ROUNDING = 1e-12
 

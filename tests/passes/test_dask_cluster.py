@@ -29,14 +29,21 @@ from sklearn.base import clone
 
 import wgsindy
 from wgsindy import WGSINDy, cli, recipes, stream, zoo
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Dataset, Trajectories
 from wgsindy.errors import DataError, EngineError
 from wgsindy.files import csv_text
-from wgsindy.passes import dask_client, dask_cluster
-from wgsindy.passes.dask_client import connected
+from wgsindy.passes import (
+    SERIAL,
+    Pass,
+    as_engine,
+    connected,
+    dask_client,
+    dask_cluster,
+    reduce,
+    reporting_progress,
+)
 from wgsindy.passes.dask_cluster import SHARES, Cluster
-from wgsindy.passes.engine import SERIAL, Pass, Threads, as_engine, reduce, reporting_progress
+from wgsindy.passes.engine import Threads
 from wgsindy.passes.summary import MomentPass
 from wgsindy_evidence.campaign import Case, Store, rounded, run_campaign
 from wgsindy_evidence.experiments.paper import table

@@ -11,11 +11,9 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from wgsindy import stream
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.passes.engine import Threads, reduce, reporting_progress
+from wgsindy.data import Chunk, Dataset, FloatArray, Trajectories
+from wgsindy.passes import reduce, reporting_progress
+from wgsindy.passes.engine import Threads
 
 STATES = np.random.default_rng(0).normal(size=(5000, 1))
 

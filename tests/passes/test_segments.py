@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from wgsindy import WGSINDy, zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.estimate.likelihood import reweighting, stages
 from wgsindy.estimate.likelihood.term_selection import TermSelection
-from wgsindy.passes.engine import Threads, reduce
-from wgsindy.passes.segments import SegmentPass, joined, segments_of
+from wgsindy.passes import SegmentPass, joined, reduce, segments_of
+from wgsindy.passes.engine import Threads
 
 
 def counted(lengths: list[int]) -> Trajectories:

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from wgsindy import stream
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import InterpolatedSamplesWarning, RepeatedSamplesWarning
-from wgsindy.passes.engine import Threads, reduce
-from wgsindy.passes.summary import (
+from wgsindy.passes import (
     OUTLIER_RATIO,
-    MomentPass,
     data_summary,
     outlier_sentence,
+    reduce,
     screened_summary,
     warn_of_samples,
 )
+from wgsindy.passes.engine import Threads
+from wgsindy.passes.summary import MomentPass
 
 
 @pytest.mark.parametrize(("size", "threads"), [(1, 1), (7, 2), (10**6, 1)])

@@ -11,17 +11,14 @@ from drawn_systems import FEW, SEEDS, UNITS, Linear, linear_systems, turned_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Dataset, FloatArray, Trajectories
 from wgsindy.errors import WgsindyWarning
-from wgsindy.estimate.fit import fit_dataset, fit_likelihood
-from wgsindy.model.generator import Generator
-from wgsindy.model.simulate import EulerMaruyama, simulate
+from wgsindy.estimate import fit_dataset, fit_likelihood
+from wgsindy.model import EulerMaruyama, Generator, simulate
+from wgsindy.passes import data_summary
 from wgsindy.passes.engine import Threads
-from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import SHARP
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 # Two fits of the same numbers in other units or another order differ by rounding, 1e-16, times
 # the condition of the equations, up to 1e6, and by what a search stops at.

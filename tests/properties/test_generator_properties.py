@@ -11,7 +11,7 @@ import sympy
 from drawn_systems import MANY, SEEDS, drawn_generators, drawn_points
 from hypothesis import given
 
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 from wgsindy.model.model_file import encode
 
 

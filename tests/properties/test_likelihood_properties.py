@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from working_models import asked, linear_model, physical_moments
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.estimate.filtering.filter_sums import FilterPass
 from wgsindy.estimate.likelihood import transition
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
-from wgsindy.passes.engine import reduce
+from wgsindy.passes import reduce
 
 PLANE = st.integers(1, 2)
 

@@ -9,12 +9,12 @@ from scipy.integrate import quad
 from scipy.linalg import solve_continuous_lyapunov
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator
+from wgsindy.readouts import Readouts
 from wgsindy.readouts.chain import Chain
 from wgsindy.readouts.grid import Grid
 from wgsindy.readouts.long_run import entropy_production
-from wgsindy.readouts.readouts import Readouts
 
 X, Y = sympy.symbols("x y", real=True)
 LINEAR = {

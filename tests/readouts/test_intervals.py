@@ -9,11 +9,12 @@ import pytest
 
 from wgsindy import zoo
 from wgsindy.errors import ReadoutError
-from wgsindy.estimate.fit import fit_dataset
-from wgsindy.model.generator import Generator
+from wgsindy.estimate import fit_dataset
+from wgsindy.model import Generator
+from wgsindy.readouts import Value
 from wgsindy.readouts.draws import drawn_generators
 from wgsindy.readouts.named import named_model
-from wgsindy.readouts.values import Field, Value
+from wgsindy.readouts.values import Field
 
 
 @pytest.fixture(scope="module")

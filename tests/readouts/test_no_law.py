@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import sympy
 
-from wgsindy.data.frame import Frame
+from wgsindy.data import Frame
 from wgsindy.errors import ReadoutError
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 
 X, Y = sympy.symbols("x y", real=True)
 EXIT = "x < -1 or x > 1"

@@ -9,9 +9,9 @@ import pytest
 import sympy
 
 from wgsindy import zoo
-from wgsindy.data.frame import Frame
+from wgsindy.data import Frame
 from wgsindy.errors import ReadoutError
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 
 X, Y = sympy.symbols("x y", real=True)
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import curve_fit
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator
 
 
 def hermite_galerkin(generator: Generator, scale: float, size: int) -> FloatArray:

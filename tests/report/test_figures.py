@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.errors import DataError
-from wgsindy.report.figures.fields import plot_comparison, plot_overview, plot_portrait
+from wgsindy.report import plot_comparison, plot_overview
+from wgsindy.report.figures.fields import plot_portrait
 
 SYSTEM = zoo.get("nondiag_cholesky")
 TRUTH = SYSTEM.generator

@@ -11,7 +11,8 @@ import pytest
 from wgsindy import WGSINDy
 from wgsindy.diagnostics import Finding, Limitation
 from wgsindy.errors import ModelFileError
-from wgsindy.report.record import Plain, Record
+from wgsindy.report import Record
+from wgsindy.report.record import Plain
 from wgsindy.zoo.demo import demo_data
 
 

@@ -17,17 +17,13 @@ import sympy
 from matplotlib.figure import Figure
 
 from wgsindy import Generator, Trajectories, WGSINDy, zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.frame import Frame
-from wgsindy.diagnostics import Diagnostics, diagnose
-from wgsindy.diagnostics.findings import Finding, Limitation, weak_fields
+from wgsindy.data import FloatArray, Frame
+from wgsindy.diagnostics import Diagnostics, Finding, Limitation, diagnose, weak_fields
 from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
-from wgsindy.estimate.result import Fit
-from wgsindy.model.change_of_variables import Change
-from wgsindy.model.display.mathml import equations, field_symbol, term_formula
-from wgsindy.model.display.numbers import rounded
-from wgsindy.model.display.units import named_equations, named_fields
-from wgsindy.passes.summary import data_summary
+from wgsindy.estimate import Fit
+from wgsindy.model import Change, field_symbol, named_equations, named_fields, rounded
+from wgsindy.model.display.mathml import equations, term_formula
+from wgsindy.passes import data_summary
 from wgsindy.recipes import PAPER
 from wgsindy.report import render_report, write_report
 from wgsindy.report.checks.residuals import residuals
@@ -47,7 +43,7 @@ from wgsindy.report.page_text import DIVERGING, NEXT, Origin, fit_facts, unbroke
 from wgsindy.report.pictures.coverage import relative_errors
 from wgsindy.report.pictures.flow import arrow_outlines, ellipse_outlines
 from wgsindy.report.pictures.law import law_numbers
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy.zoo.demo import demo_data
 
 ORIGIN = Origin("A fit", "wgsindy demo", "model.json", ())

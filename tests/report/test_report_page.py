@@ -20,7 +20,7 @@ import pytest
 import sympy
 
 from wgsindy import Generator, Trajectories, WGSINDy, zoo
-from wgsindy.model.display.units import named_fields
+from wgsindy.model import named_fields
 from wgsindy.report import write_report
 from wgsindy.zoo.demo import demo_data
 

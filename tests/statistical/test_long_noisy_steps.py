@@ -10,7 +10,7 @@ import pytest
 import sympy
 from processes import observed
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimate.filtering.noise_detection import Noise
 from wgsindy.estimate.filtering.noisy_samples import Filtered, follow_noise, noisy_start
@@ -19,7 +19,7 @@ from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.term_selection import TermSelection
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.estimator import WGSINDy
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 
 X, Y = sympy.symbols("x y", real=True)
 SPIKES = [3 * (X - X**3 / 3 - Y), (X + 0.3) / 2], [[0.1, 0], [0, 0.05]]

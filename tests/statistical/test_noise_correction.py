@@ -10,14 +10,14 @@ import pytest
 from scipy import stats
 
 from wgsindy import zoo
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.estimate.likelihood.stages import recover_by_likelihood
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.estimator import WGSINDy
-from wgsindy.model.generator import Generator
-from wgsindy.passes.summary import data_summary
+from wgsindy.model import Generator
+from wgsindy.passes import data_summary
 from wgsindy.recipes import SHARP, LikelihoodRecipe
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy.zoo.scores import compare
 
 pytestmark = pytest.mark.statistical

@@ -18,15 +18,12 @@ from scipy.linalg import solve_continuous_lyapunov
 from scipy.special import polygamma
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.estimate.weak_form.weak_rows import weak_form
 from wgsindy.estimator import WGSINDy
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.simulate import simulate
+from wgsindy.model import Generator, simulate, tensor
 from wgsindy.recipes import PAPER, WeakFormRecipe
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy.zoo.scores import central_grid, compare, relative_error
 from wgsindy_evidence.baselines import fit_oracle
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.estimate.likelihood.term_selection import TermSelection
 from wgsindy.estimator import WGSINDy
 

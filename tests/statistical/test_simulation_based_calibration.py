@@ -13,12 +13,12 @@ import pytest
 from drawn_systems import Linear
 from scipy.stats import chi2, kstest
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import WgsindyWarning
-from wgsindy.estimate.fit import fit_likelihood
-from wgsindy.passes.summary import data_summary
+from wgsindy.estimate import fit_likelihood
+from wgsindy.passes import data_summary
 from wgsindy.recipes import SHARP
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 pytestmark = pytest.mark.statistical
 # Otherwise the bar of the tensor is wider, by the noise that a sensor might have added unseen.

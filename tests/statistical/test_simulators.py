@@ -19,18 +19,17 @@ from scipy.integrate import quad
 from scipy.linalg import expm, solve_continuous_lyapunov
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import SimulationError
-from wgsindy.model.generator import Generator
-from wgsindy.model.simulate import (
+from wgsindy.model import (
     EulerMaruyama,
     ExactLinear,
     ExactLognormal,
+    Generator,
     KineticSplitting,
-    linear_transition,
     simulate,
 )
+from wgsindy.model.simulate import linear_transition
 
 pytestmark = pytest.mark.statistical
 

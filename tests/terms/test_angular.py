@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wgsindy.terms.angular import angular_library
+from wgsindy.terms import angular_library
 
 
 def test_an_angle_has_sines_and_cosines_and_no_powers() -> None:

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 import sympy
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.frame import Frame
+from wgsindy.data import FloatArray, Frame
 from wgsindy.errors import LibraryError
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.library import library
+from wgsindy.terms import Basis, library
 
 NAMES = ("x", "y", "z", "w")
 

@@ -12,10 +12,10 @@ from formulas import FORMULAS, NAMES, POINTS, RTOL, SYMBOLS, evaluated
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import LibraryError
-from wgsindy.terms.derivatives import FUNCTIONS
-from wgsindy.terms.expression import Expression, _powers
+from wgsindy.terms import FUNCTIONS, Expression
+from wgsindy.terms.expression import _powers
 from wgsindy.terms.parsing import parse
 
 

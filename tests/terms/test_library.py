@@ -8,10 +8,9 @@ from math import comb
 import numpy as np
 import pytest
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import DataError, LibraryError
-from wgsindy.terms.library import Library, library
-from wgsindy.terms.monomials import monomial_name
+from wgsindy.terms import Library, library, monomial_name
 
 NAMES = ("x", "y", "z", "w")
 

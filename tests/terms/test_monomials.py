@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from wgsindy.terms.monomials import Monomials
+from wgsindy.terms import Monomials
 
 # Powers of two and short binary fractions: every entry of the change of variables up to degree
 # 4 is a floating-point number, so that exact means exact.

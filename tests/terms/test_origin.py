@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy.data.frame import Frame
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.expression import Expression
-from wgsindy.terms.library import library
-from wgsindy.terms.origin import FAR, origin_notes, origin_of, round_number
+from wgsindy.data import Frame
+from wgsindy.terms import Basis, Expression, library, origin_notes, origin_of, round_number
+from wgsindy.terms.origin import FAR
 
 NAMES = ("x", "y")
 ORIGIN = np.array([500_000.0, -1_234_567.8])

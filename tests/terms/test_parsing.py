@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from formulas import NAMES, POINTS
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import LibraryError
-from wgsindy.terms.expression import Expression
+from wgsindy.terms import Expression
 from wgsindy.terms.parsing import MAX_DEPTH, MAX_LENGTH
 
 X, Y = np.array([-1.7, -0.2, 0.4, 2.3]), np.array([0.6, -1.1, 1.9, -0.8])

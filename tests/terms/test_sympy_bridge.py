@@ -10,7 +10,7 @@ import sympy
 from formulas import FORMULAS, NAMES, POINTS, RTOL, SYMBOLS, evaluated
 
 from wgsindy.errors import LibraryError
-from wgsindy.terms.expression import Expression
+from wgsindy.terms import Expression
 
 
 def test_text_of_sympy_formulas_is_a_fixed_point() -> None:

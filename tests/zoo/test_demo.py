@@ -11,7 +11,7 @@ import pytest
 from alike import assert_same
 
 from wgsindy import read, zoo
-from wgsindy.model.simulate import EulerMaruyama
+from wgsindy.model import EulerMaruyama
 from wgsindy.zoo.demo import (
     DEMO_FILE,
     DEMO_SYSTEM,

@@ -11,15 +11,8 @@ import sympy
 from square import X, Y, generator, mean_square, square_states
 
 from wgsindy import zoo
-from wgsindy.model.generator import Generator
-from wgsindy.zoo.scores import (
-    Scores,
-    central_grid,
-    compare,
-    cosine,
-    passes,
-    relative_error,
-)
+from wgsindy.model import Generator
+from wgsindy.zoo.scores import Scores, central_grid, compare, cosine, passes, relative_error
 
 # The grid.
 

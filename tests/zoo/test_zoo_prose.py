@@ -10,8 +10,8 @@ import sympy
 from scipy.linalg import solve_continuous_lyapunov
 
 from wgsindy import zoo
+from wgsindy.model import Generator
 from wgsindy.model.display.latex import DIGITS_INSIDE_TERMS, LONGEST_LINE
-from wgsindy.model.generator import Generator
 from wgsindy.zoo import Limitation
 
 ALL = zoo.names(variants=True)

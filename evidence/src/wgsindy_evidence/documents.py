@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wgsindy.files import write_atomically
-from wgsindy.report.figures.fields import page_style
+from wgsindy.report import page_style
 from wgsindy_evidence.campaign import Line, Store
 from wgsindy_evidence.datasheets import datasheet, index_of
 from wgsindy_evidence.errors import CampaignError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
-from wgsindy.model.display.numbers import percent as percent
+from wgsindy.model import percent as percent
 
 if TYPE_CHECKING:
     from rich.table import Table

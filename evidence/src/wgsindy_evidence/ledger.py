@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence import support
 from wgsindy_evidence.campaign import Line

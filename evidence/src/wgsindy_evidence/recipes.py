@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import wgsindy.recipes
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.recipes import PAPER, SHARP_EULER, LikelihoodRecipe, Recipe, WeakFormRecipe
 
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.terms.basis import Basis
+from wgsindy.data import BoolArray, FloatArray
+from wgsindy.model import Generator, tensor
+from wgsindy.terms import Basis
 from wgsindy.zoo.scores import central_grid
 
 REPORTING_THRESHOLD = 1e-3  # smallest coefficient that counts as selected in a report

@@ -9,15 +9,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import CHUNK_SIZE
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import CHUNK_SIZE, FloatArray, Trajectories
 from wgsindy.errors import DataError, LibraryError, NotEnoughDataError, RepeatedSamplesWarning
 from wgsindy.estimator import WGSINDy
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.passes.engine import Threads, reduce
-from wgsindy.terms.library import library
+from wgsindy.model import Generator, tensor
+from wgsindy.passes import reduce
+from wgsindy.passes.engine import Threads
+from wgsindy.terms import library
 from wgsindy_evidence.baselines import (
     BASELINES,
     Fit,

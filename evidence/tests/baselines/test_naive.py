@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from wgsindy import Trajectories, WGSINDy, zoo
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.estimate.weak_form.smoother import build_smoother, grid_of_centres
-from wgsindy.passes.summary import data_summary
+from wgsindy.passes import data_summary
 from wgsindy.recipes import WeakFormRecipe
 from wgsindy_evidence.recipes import NAIVE, PAPER
 

@@ -8,7 +8,7 @@ import pytest
 from wgsindy import zoo
 from wgsindy.estimate.weak_form.weak_rows import weak_form
 from wgsindy.recipes import PAPER
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy.zoo import scores
 from wgsindy_evidence.baselines import fit_oracle, fit_weak_oracle
 from wgsindy_evidence.experiments.paper.weak_rows import coverage, row_case, run_case

@@ -14,9 +14,9 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
 from wgsindy import zoo
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 from wgsindy.report.field_data import Viewport
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy_evidence.campaign import Case, Line, rounded
 from wgsindy_evidence.datasheets import datasheet, index_of
 from wgsindy_evidence.datasheets.contexts import contexts

@@ -10,7 +10,7 @@ import pytest
 from thread_pool import InThreads
 
 from wgsindy import WGSINDy, zoo
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import RecipeError
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence import campaign

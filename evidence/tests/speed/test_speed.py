@@ -15,9 +15,8 @@ from wgsindy import Trajectories, WGSINDy, library, zoo
 from wgsindy.cli import app
 from wgsindy.estimate.likelihood.normal_equations import NormalPass
 from wgsindy.estimate.likelihood.working_model import WorkingModel
-from wgsindy.passes import engine
-from wgsindy.passes.engine import PassPair
-from wgsindy.passes.summary import MomentPass, data_summary
+from wgsindy.passes import PassPair, data_summary, engine
+from wgsindy.passes.summary import MomentPass
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.grid import Grid

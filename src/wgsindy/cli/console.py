@@ -52,7 +52,7 @@ def stage(name: str, *, shown: bool = True) -> Iterator[None]:
 @contextmanager
 def passes(name: str, *, shown: bool = True) -> Iterator[None]:
     """Like :func:`stage`, with the passes over data so far and how far the present one is."""
-    from wgsindy.passes.engine import reporting_progress
+    from wgsindy.passes import reporting_progress
 
     if not (shown and aside.is_terminal):
         yield

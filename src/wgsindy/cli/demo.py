@@ -13,9 +13,9 @@ from wgsindy.cli.console import console, say, say_unbroken, stage
 from wgsindy.errors import OutputError
 
 if TYPE_CHECKING:
-    from wgsindy.data.trajectories import Trajectories
+    from wgsindy.data import Trajectories
     from wgsindy.diagnostics import Diagnostics
-    from wgsindy.model.generator import Generator
+    from wgsindy.model import Generator
     from wgsindy.zoo import System
 
 CsvOption = Annotated[
@@ -37,7 +37,7 @@ def demo(
         return
     from wgsindy import zoo
     from wgsindy.diagnostics import diagnose
-    from wgsindy.estimate.fit import fit_dataset
+    from wgsindy.estimate import fit_dataset
     from wgsindy.zoo.demo import DEMO_SYSTEM, demo_data
 
     system, data = zoo.get(DEMO_SYSTEM), demo_data()
@@ -81,9 +81,13 @@ def _write_outcome(
 ) -> None:
     """Write model, table, figures and report into a folder."""
     from wgsindy.files import write_atomically
-    from wgsindy.report import write_report
-    from wgsindy.report.figures.fields import plot_comparison, plot_overview, save_picture
-    from wgsindy.report.figures.fit_figures import coefficients_csv
+    from wgsindy.report import (
+        coefficients_csv,
+        plot_comparison,
+        plot_overview,
+        save_picture,
+        write_report,
+    )
 
     truth = system.generator
     out.mkdir(parents=True, exist_ok=True)

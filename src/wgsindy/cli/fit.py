@@ -16,7 +16,7 @@ import typer
 from wgsindy.cli.console import passes, say_aside
 
 if TYPE_CHECKING:
-    from wgsindy.terms.library import Library
+    from wgsindy.terms import Library
 
 DATA, FIT = "Data", None  # without a name: first, together with --help
 Text = str | None
@@ -49,7 +49,7 @@ def columns(given: Sequence[str] | None) -> list[str | int | None] | None:
 def as_library(given: Sequence[str]) -> str | Library:
     """Read a name as it is; of several, join names and formulas."""
     from wgsindy.errors import LibraryError
-    from wgsindy.terms.library import Library
+    from wgsindy.terms import Library
 
     if len(given) == 1 and given[0].isidentifier():
         return given[0]
@@ -228,6 +228,6 @@ def _client_of(scheduler: str | None) -> AbstractContextManager[Any]:
     """Connect to a Dask cluster, if one was named."""
     if scheduler is None:
         return nullcontext()
-    from wgsindy.passes.dask_client import connected
+    from wgsindy.passes import connected
 
     return connected(scheduler)

@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from wgsindy.cli.console import say, say_indented, say_unbroken
-from wgsindy.model.display.units import STATES, TIME, named_equations, named_fields
+from wgsindy.model import STATES, TIME, named_equations, named_fields
 from wgsindy.workflow import REPORT
 
 if TYPE_CHECKING:
-    from wgsindy.model.generator import Generator
+    from wgsindy.model import Generator
     from wgsindy.workflow import FileFit
 
 CHOICE = "choice"

@@ -12,7 +12,7 @@ from wgsindy.cli.simulate import ModelArgument
 from wgsindy.errors import OutputError, ReadoutError
 
 if TYPE_CHECKING:
-    from wgsindy.readouts.readouts import Readouts
+    from wgsindy.readouts import Readouts
 
 CurrentFlag = Annotated[bool, typer.Option("--current", help="Entropy production of the current.")]
 RatesFlag = Annotated[bool, typer.Option("--rates", help="Relaxation rates, frequencies.")]
@@ -50,7 +50,7 @@ def readout(
 
     Example: `wgsindy demo && wgsindy readout demo-output/model.json --rates`
     """
-    from wgsindy.model.generator import Generator
+    from wgsindy.model import Generator
 
     if out is not None and out.exists() and not force:
         raise OutputError(f"{out} already exists; replace it with --force, or choose another.")
@@ -163,8 +163,7 @@ def _tell_escape(told: Readouts, start: str, target: str) -> None:
 
 
 def _draw(told: Readouts, out: Path) -> None:
-    from wgsindy.report.figures.fields import page_style, save_picture
-    from wgsindy.report.figures.readout_figure import plot_readouts
+    from wgsindy.report import page_style, plot_readouts, save_picture
 
     with page_style():
         save_picture(plot_readouts(told), out, dpi=150)

@@ -11,7 +11,7 @@ from wgsindy.cli.console import say, stage
 from wgsindy.errors import OutputError, SimulationError
 
 if TYPE_CHECKING:
-    from wgsindy.model.generator import Generator
+    from wgsindy.model import Generator
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.json of a fit.")]
 StartOption = Annotated[
@@ -35,7 +35,7 @@ def simulate(
     Example: `wgsindy demo && wgsindy simulate demo-output/model.json --dt 0.01 --out paths.csv`
     """
     from wgsindy.files import csv_text, write_atomically
-    from wgsindy.model.generator import Generator
+    from wgsindy.model import Generator
 
     if out is not None and out.exists() and not force:
         raise OutputError(f"{out} already exists; replace it with --force, or choose another.")

@@ -1,1 +1,69 @@
 """What is fitted: trajectories in memory or streamed, cut into chunks."""
+
+from wgsindy.data.arrays import (
+    BoolArray,
+    FloatArray,
+    HashArray,
+    IntArray,
+    Scratch,
+    frozen,
+    scrambled,
+    zeros,
+)
+from wgsindy.data.chunk import (
+    BLOCK,
+    CHUNK_SIZE,
+    WINDOW_SIZE,
+    Chunk,
+    Spans,
+    Window,
+    block_labels,
+    whole_blocks,
+)
+from wgsindy.data.dataset import Dataset, Partition
+from wgsindy.data.frame import CENTRAL_RANGE, Frame
+from wgsindy.data.holes import BRIDGED, LONGEST_HOLE, velocity_name
+from wgsindy.data.resolution import LENGTH, SEGMENTS, Resolution, resolution_of
+from wgsindy.data.screening import screened
+from wgsindy.data.source import Block, Source
+from wgsindy.data.stream import Stream
+from wgsindy.data.trajectories import Trajectories
+from wgsindy.data.validation import number, numbers, whole
+
+__all__ = [
+    "BLOCK",
+    "BRIDGED",
+    "CENTRAL_RANGE",
+    "CHUNK_SIZE",
+    "LENGTH",
+    "LONGEST_HOLE",
+    "SEGMENTS",
+    "WINDOW_SIZE",
+    "Block",
+    "BoolArray",
+    "Chunk",
+    "Dataset",
+    "FloatArray",
+    "Frame",
+    "HashArray",
+    "IntArray",
+    "Partition",
+    "Resolution",
+    "Scratch",
+    "Source",
+    "Spans",
+    "Stream",
+    "Trajectories",
+    "Window",
+    "block_labels",
+    "frozen",
+    "number",
+    "numbers",
+    "resolution_of",
+    "scrambled",
+    "screened",
+    "velocity_name",
+    "whole",
+    "whole_blocks",
+    "zeros",
+]

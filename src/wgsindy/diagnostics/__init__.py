@@ -1,7 +1,34 @@
 """Whether to believe a fit: facts about data, residuals and library, and what they add up to."""
 
-from wgsindy.diagnostics.findings import Diagnostics, Finding, Limitation
+from wgsindy.diagnostics.checks import ELSEWHERE, LARGE_ERROR, MEMORY, TAILS
+from wgsindy.diagnostics.findings import Diagnostics, Finding, Limitation, Verdict, weak_fields
+from wgsindy.diagnostics.formula_checks import CLIPPED, WRONG_VARIANCE
 from wgsindy.diagnostics.measurements import Measurements
+from wgsindy.diagnostics.notebook import verdict
+from wgsindy.diagnostics.probe_checks import LEAST_SIGNAL, TYPICAL
+from wgsindy.diagnostics.residuals.sums import standardised
+from wgsindy.diagnostics.sample_checks import LOW_NOISE_SHARE, NOISE_CORRELATION, REPEATED
 from wgsindy.diagnostics.verdict import diagnose
 
-__all__ = ["Diagnostics", "Finding", "Limitation", "Measurements", "diagnose"]
+__all__ = [
+    "CLIPPED",
+    "ELSEWHERE",
+    "LARGE_ERROR",
+    "LEAST_SIGNAL",
+    "LOW_NOISE_SHARE",
+    "MEMORY",
+    "NOISE_CORRELATION",
+    "REPEATED",
+    "TAILS",
+    "TYPICAL",
+    "WRONG_VARIANCE",
+    "Diagnostics",
+    "Finding",
+    "Limitation",
+    "Measurements",
+    "Verdict",
+    "diagnose",
+    "standardised",
+    "verdict",
+    "weak_fields",
+]

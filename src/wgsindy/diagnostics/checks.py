@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.formula_checks import (
     NOTED_ERROR,
@@ -51,7 +51,7 @@ from wgsindy.diagnostics.sample_checks import (
     uneven_noise,
     wall,
 )
-from wgsindy.model.linear_form import field_names
+from wgsindy.model import field_names
 
 SMOOTHED = 0.15  # correlation of neighbours: that of a mean of two samples is 1/4 or more
 MEMORY = 0.1  # excess variance of sums over many steps

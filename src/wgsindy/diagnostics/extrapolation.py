@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator
 
 CENTRAL = (0.02, 0.98)  # quantiles of each coordinate between which the box lies
 BOX_POINTS = 1000

@@ -10,7 +10,7 @@ from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import MISFIT, TYPICAL, chance, of_its_size, share_of_drift
 from wgsindy.diagnostics.residuals.probes import beyond_chance
-from wgsindy.model.linear_form import field_names
+from wgsindy.model import field_names
 
 WRONG_VARIANCE = 0.2  # of residuals, relative
 EXPLODED = 0.5  # sum of squared residuals over the sum of what the tensor says

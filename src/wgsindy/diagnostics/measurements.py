@@ -7,9 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import BoolArray, Chunk, Dataset, FloatArray, IntArray
 from wgsindy.diagnostics.extrapolation import KnownDrift, known_drift
 from wgsindy.diagnostics.refits import (
     APART,
@@ -23,16 +21,9 @@ from wgsindy.diagnostics.residuals.echoes import Listener
 from wgsindy.diagnostics.residuals.probes import Prober
 from wgsindy.diagnostics.residuals.rhythm import Stretches
 from wgsindy.diagnostics.residuals.sums import CHUNK, ResidualPass, Residuals, standardised
-from wgsindy.estimate.orders import OrderEvidence
-from wgsindy.estimate.predictions import Predictor
-from wgsindy.estimate.result import Fit
-from wgsindy.estimate.rival_libraries import RivalLibrary, rival_libraries
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
-from wgsindy.model.simulate import EulerMaruyama
-from wgsindy.passes.engine import PassPair, SumPass, merged_by, reduce
-from wgsindy.passes.summary import DataSummary
+from wgsindy.estimate import Fit, OrderEvidence, Predictor, RivalLibrary, rival_libraries
+from wgsindy.model import EulerMaruyama, Generator, field_names, tensor
+from wgsindy.passes import DataSummary, PassPair, SumPass, merged_by, reduce
 
 WORST_COVERED = 0.05  # share of the samples
 MOST_POINTS = 2000  # of the data at which fields are compared

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from wgsindy.model.display.notebook import fragment
-from wgsindy.model.display.svg import ACCENT, LETTERS
+from wgsindy.model import ACCENT, LETTERS, fragment
 
 if TYPE_CHECKING:
     from wgsindy.diagnostics.findings import Diagnostics

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import MISFIT, chance, of_its_size, share_of_drift
 from wgsindy.diagnostics.residuals.echoes import MEANS, RATES, SPELLS, WINDOWS
 from wgsindy.diagnostics.residuals.probes import LAGS
-from wgsindy.model.linear_form import field_names
+from wgsindy.model import field_names
 
 LAGGED, BURSTY = 0.03, 0.04  # correlations of residuals, and of their squares, with earlier ones
 NEARLY_WHITE = 0.5  # standard errors that a filter and the fitted terms add to such a correlation

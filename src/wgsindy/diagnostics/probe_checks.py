@@ -12,10 +12,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.model.linear_form import field_names
+from wgsindy.model import field_names
 
 STANDARD_ERRORS = 4.5  # of a test that is made for every coordinate, and at several lengths
 # Standard errors that a drift component as a whole must be worth. The whole of it has several

@@ -7,17 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import BoolArray, Dataset, FloatArray
 from wgsindy.errors import WgsindyError
-from wgsindy.estimate.fit import fit_likelihood, pilot_orders
-from wgsindy.estimate.held_out import log_likelihood
-from wgsindy.estimate.likelihood.transition import Dynamics
-from wgsindy.estimate.orders import OrderEvidence, can_be_positions
-from wgsindy.estimate.result import Fit
-from wgsindy.model.linear_form import field_names
-from wgsindy.passes.segments import segments_of
-from wgsindy.passes.summary import data_summary
+from wgsindy.estimate import (
+    Dynamics,
+    Fit,
+    OrderEvidence,
+    can_be_positions,
+    fit_likelihood,
+    log_likelihood,
+    pilot_orders,
+)
+from wgsindy.model import field_names
+from wgsindy.passes import data_summary, segments_of
 from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
 
 # Steps on which the kind of step and its length are judged, in segments of so many.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data import BoolArray, FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.past_checks import LAGGED

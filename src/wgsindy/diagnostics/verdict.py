@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.diagnostics.checks import findings
 from wgsindy.diagnostics.findings import Diagnostics, Finding, Verdict, weak_fields
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import LEAST_SIGNAL
-from wgsindy.estimate.result import Fit
-from wgsindy.model.linear_form import field_names
+from wgsindy.estimate import Fit
+from wgsindy.model import field_names
 
 
 def diagnose(fit: Fit) -> Diagnostics:

@@ -1,1 +1,43 @@
 """Two estimators: the weak form of the paper, and the likelihood of every increment."""
+
+from wgsindy.estimate.cost import work_ahead
+from wgsindy.estimate.fit import (
+    AUTO,
+    Candidates,
+    check_integer,
+    fit_dataset,
+    fit_likelihood,
+    pilot_orders,
+)
+from wgsindy.estimate.held_out import log_likelihood
+from wgsindy.estimate.likelihood.transition import Dynamics
+from wgsindy.estimate.orders import Order, OrderEvidence, can_be_positions
+from wgsindy.estimate.predictions import ORDER, Predictions, Predictor
+from wgsindy.estimate.result import Fit
+from wgsindy.estimate.rival_libraries import PREFERRED, RivalLibrary, rival_libraries
+from wgsindy.estimate.states import States, states_of, with_states
+
+__all__ = [
+    "AUTO",
+    "ORDER",
+    "PREFERRED",
+    "Candidates",
+    "Dynamics",
+    "Fit",
+    "Order",
+    "OrderEvidence",
+    "Predictions",
+    "Predictor",
+    "RivalLibrary",
+    "States",
+    "can_be_positions",
+    "check_integer",
+    "fit_dataset",
+    "fit_likelihood",
+    "log_likelihood",
+    "pilot_orders",
+    "rival_libraries",
+    "states_of",
+    "with_states",
+    "work_ahead",
+]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.holes import velocity_name
+from wgsindy.data import Dataset, velocity_name
 from wgsindy.estimate.fit import AUTO, START, Candidates
 from wgsindy.estimate.orders import Order
 from wgsindy.model import tensor
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 # Seconds a number of a pass over the data, and a number of the search for terms; measured on one
 # core with 20 states of poly1, 10 of poly2 and 2 of poly20, fit and diagnostics together.

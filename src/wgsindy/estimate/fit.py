@@ -17,9 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wgsindy import recipes
-from wgsindy.data.arrays import BoolArray, frozen
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import BoolArray, Dataset, Trajectories, frozen
 from wgsindy.errors import DataError, RecipeError, RoundedSamplesWarning, WgsindyError
 from wgsindy.estimate.likelihood.stages import recover_by_likelihood
 from wgsindy.estimate.orders import (
@@ -43,19 +41,19 @@ from wgsindy.estimate.result import (
     described,
 )
 from wgsindy.estimate.rival_libraries import LEAST_SHARE, Comparison, RivalLibrary
-from wgsindy.model.generator import INPUTS, Generator
-from wgsindy.model.tensor import TensorField, entries_of
-from wgsindy.passes.engine import SERIAL, Engine
-from wgsindy.passes.segments import segments_of
-from wgsindy.passes.summary import (
+from wgsindy.model import INPUTS, Generator, TensorField, entries_of
+from wgsindy.passes import (
+    SERIAL,
     DataSummary,
+    Engine,
     data_summary,
     outlier_sentence,
     screened_summary,
+    segments_of,
     warn_of_samples,
 )
 from wgsindy.recipes import SHARP, LikelihoodRecipe, Recipe, WeakFormRecipe
-from wgsindy.terms.library import Library, library
+from wgsindy.terms import Library, library
 
 START, NEXT = "poly2", "poly3"  # the latter if the former cannot be fitted
 MOST_ROUNDS = 6

@@ -6,17 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Chunk, Dataset, FloatArray, Trajectories
 from wgsindy.errors import DataError
 from wgsindy.estimate.filtering.filter import inverse_factor
 from wgsindy.estimate.likelihood.matrices import multiply
 from wgsindy.estimate.predictions import ORDER, Predictions, Predictor
-from wgsindy.model.generator import Generator
-from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
-from wgsindy.passes.summary import data_summary
+from wgsindy.model import Generator
+from wgsindy.passes import SERIAL, Engine, SumPass, data_summary, reduce
 
 # Smallest variance along any direction, relative to the mean squared increments of the data: a
 # generator without noise somewhere would otherwise be infinitely right or infinitely wrong there.

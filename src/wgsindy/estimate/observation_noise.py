@@ -9,11 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import Chunk, Dataset, FloatArray
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SERIAL, Engine, SumPass, added, reduce
+from wgsindy.passes import SERIAL, Engine, SumPass, added, reduce
 
 
 @dataclass(frozen=True)

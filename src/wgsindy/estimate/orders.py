@@ -11,19 +11,14 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.resolution import Resolution
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Chunk, Dataset, FloatArray, Resolution, Trajectories
 from wgsindy.errors import DataError, RecipeError
 from wgsindy.estimate.held_out import log_densities
 from wgsindy.estimate.predictions import Predictor
 from wgsindy.estimate.result import Fit
-from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
-from wgsindy.passes.summary import DataSummary, data_summary
+from wgsindy.passes import SERIAL, DataSummary, Engine, SumPass, data_summary, reduce
 from wgsindy.recipes import LikelihoodRecipe, Recipe
-from wgsindy.terms.library import Library
+from wgsindy.terms import Library
 
 Order = Literal[1, 2, "auto"]
 ORDERS: tuple[Order, ...] = get_args(Order)

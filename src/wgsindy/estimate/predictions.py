@@ -13,14 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.chunk import Chunk
+from wgsindy.data import BoolArray, Chunk, FloatArray
 from wgsindy.estimate.filtering.filter import Blocks, Innovation, innovations
 from wgsindy.estimate.likelihood.matrices import inverse, multiply
 from wgsindy.estimate.likelihood.transition import Dynamics, Place, Transition
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.passes.summary import DataSummary
+from wgsindy.model import Generator, tensor
+from wgsindy.passes import DataSummary
 
 CHAIN = "chain"  # in the info of a generator: its samples are Euler steps
 TRANSITION, OBSERVATION_NOISE, ORDER = "transition", "observation_noise", "order"

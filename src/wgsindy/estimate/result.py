@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Dataset, Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
 from wgsindy.estimate.states import with_states
-from wgsindy.model.generator import Generator
-from wgsindy.model.tensor import symmetric
-from wgsindy.passes.engine import SERIAL, Engine
-from wgsindy.passes.summary import DataSummary, data_summary
+from wgsindy.model import Generator, symmetric
+from wgsindy.passes import SERIAL, DataSummary, Engine, data_summary
 from wgsindy.recipes import LikelihoodRecipe, Recipe
-from wgsindy.terms.library import Library
+from wgsindy.terms import Library
 
 if TYPE_CHECKING:
     from wgsindy.estimate.likelihood.stages import LikelihoodEstimate

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, zeros
+from wgsindy.data import BoolArray, FloatArray, zeros
 from wgsindy.errors import DataError, LibraryError
 from wgsindy.estimate.filtering.noisy_samples import filtered
 from wgsindy.estimate.likelihood.evidence import Problem, best_support
@@ -26,14 +26,10 @@ from wgsindy.estimate.likelihood.stages import LikelihoodEstimate
 from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.estimate.result import Fit
-from wgsindy.model import tensor
-from wgsindy.model.equations import Alternative
-from wgsindy.model.linear_form import field_names
-from wgsindy.passes.summary import DataSummary
+from wgsindy.model import Alternative, field_names, tensor
+from wgsindy.passes import DataSummary
 from wgsindy.recipes import LikelihoodRecipe
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.library import Library, library
-from wgsindy.terms.monomials import Monomials
+from wgsindy.terms import Basis, Library, Monomials, library
 
 # Log-evidence by which the data must prefer another library. Given that the fitted one is
 # right, chance prefers a rival by so much once in exp(4) = 55 times.

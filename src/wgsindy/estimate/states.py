@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import BoolArray, Dataset, FloatArray, IntArray, Trajectories, frozen
 from wgsindy.errors import DataError
 from wgsindy.estimate.filtering.smoother import Smoothed, smoothed
 from wgsindy.estimate.predictions import ORDER, Predictor
-from wgsindy.model.export.frames import pandas_frame
-from wgsindy.model.generator import Generator
-from wgsindy.passes.summary import DataSummary, data_summary
+from wgsindy.model import Generator, pandas_frame
+from wgsindy.passes import DataSummary, data_summary
 
 if TYPE_CHECKING:
     import polars
@@ -89,7 +86,7 @@ class States:
         DataError
             If there is no such coordinate or trajectory.
         """
-        from wgsindy.model.plots.bands import plot_band
+        from wgsindy.model import plot_band
 
         name = self.names[-1] if coordinate is None else coordinate
         if name not in self.names:

@@ -22,21 +22,30 @@ from wgsindy.files.atomic import (
     whole_folder,
     write_atomically,
 )
+from wgsindy.files.columns.roles import formula_name
+from wgsindy.files.columns.times import checked_unit
+from wgsindy.files.drafts import opened
 from wgsindy.files.given import as_dataset
-from wgsindy.files.notes import Note, Reading
+from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.read_tables import label_of, open_data, read
+from wgsindy.files.stream_tables import stream
 
 __all__ = [
     "Note",
     "Reading",
     "as_dataset",
+    "checked_unit",
+    "collecting_warnings",
     "csv_text",
+    "formula_name",
     "label_of",
     "open_data",
+    "opened",
     "read",
     "refuse_occupied",
     "refuse_unwritable",
     "save_folder",
+    "stream",
     "whole_folder",
     "write_atomically",
 ]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import OutputError
 from wgsindy.files.drafts import draft_of, held, is_draft, sweep, take_place
 

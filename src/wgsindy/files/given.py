@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Dataset, Trajectories
 from wgsindy.errors import DataError
 from wgsindy.files.formats.labelled import is_labelled
 from wgsindy.files.notes import Reading

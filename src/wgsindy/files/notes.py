@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import Dataset
 from wgsindy.errors import (
     ConstantColumnWarning,
     DuplicateRowsWarning,

@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.resolution import resolution_of
-from wgsindy.data.screening import screened
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.data.validation import numbers
+from wgsindy.data import Dataset, Trajectories, numbers, resolution_of, screened
 from wgsindy.errors import DataError, MissingValuesWarning, WgsindyWarning
 from wgsindy.files.cleaning.exports import joined_exports
 from wgsindy.files.cleaning.gaps import without_gaps
@@ -40,7 +36,7 @@ from wgsindy.files.notes import KIND_OF, Note, Reading, warn_of
 from wgsindy.files.table import require_columns, widened
 
 if TYPE_CHECKING:
-    from wgsindy.data.stream import Stream
+    from wgsindy.data import Stream
 
 STDIN = "-"
 LARGE = 256 * 2**20  # bytes of all files: beyond, what is read into memory takes over 1 GB

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.source import Block, Source
-from wgsindy.data.stream import Stream
+from wgsindy.data import Block, Source, Stream
 from wgsindy.errors import DataError
 from wgsindy.files.columns.roles import as_list, find_roles, note_roles, state_names
 from wgsindy.files.columns.times import checked_dt, epoch_sentence, epoch_unit

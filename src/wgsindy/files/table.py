@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.columns.units import header_unit
 from wgsindy.files.notes import counted, listed

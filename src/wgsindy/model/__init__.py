@@ -1,1 +1,86 @@
 """The result: drift and tensor as a generator, with formulas and error bars."""
+
+from wgsindy.model.change_of_variables import Change
+from wgsindy.model.display.mathml import field_symbol
+from wgsindy.model.display.notebook import fragment, generator_parts
+from wgsindy.model.display.numbers import in_full, padded, percent, rounded, typographic
+from wgsindy.model.display.svg import ACCENT, LETTERS
+from wgsindy.model.display.units import (
+    STATES,
+    TIME,
+    Units,
+    named_equations,
+    named_fields,
+    with_unit,
+)
+from wgsindy.model.equations import Alternative, Coefficient
+from wgsindy.model.export.frames import pandas_frame
+from wgsindy.model.generator import INPUTS, Generator
+from wgsindy.model.linear_form import field_names, linear_fields, tensor_fields
+from wgsindy.model.plots.bands import plot_band
+from wgsindy.model.plots.portrait import new_axes, plot
+from wgsindy.model.readout_bands import MOST_STATES, ReadOut, readouts
+from wgsindy.model.simulate import (
+    EulerMaruyama,
+    ExactLinear,
+    ExactLognormal,
+    KineticSplitting,
+    Process,
+    Scheme,
+    simulate,
+)
+from wgsindy.model.tensor import TensorField, entries_of, symmetric
+from wgsindy.model.uncertainty import (
+    FEWEST_CLUSTERS,
+    Uncertainty,
+    clustered_covariance,
+    normal_quantile,
+)
+
+__all__ = [
+    "ACCENT",
+    "FEWEST_CLUSTERS",
+    "INPUTS",
+    "LETTERS",
+    "MOST_STATES",
+    "STATES",
+    "TIME",
+    "Alternative",
+    "Change",
+    "Coefficient",
+    "EulerMaruyama",
+    "ExactLinear",
+    "ExactLognormal",
+    "Generator",
+    "KineticSplitting",
+    "Process",
+    "ReadOut",
+    "Scheme",
+    "TensorField",
+    "Uncertainty",
+    "Units",
+    "clustered_covariance",
+    "entries_of",
+    "field_names",
+    "field_symbol",
+    "fragment",
+    "generator_parts",
+    "in_full",
+    "linear_fields",
+    "named_equations",
+    "named_fields",
+    "new_axes",
+    "normal_quantile",
+    "padded",
+    "pandas_frame",
+    "percent",
+    "plot",
+    "plot_band",
+    "readouts",
+    "rounded",
+    "simulate",
+    "symmetric",
+    "tensor_fields",
+    "typographic",
+    "with_unit",
+]

@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.frame import Frame
+from wgsindy.data import Dataset, FloatArray, Frame, frozen
 from wgsindy.errors import DataError, LibraryError
 from wgsindy.model import tensor
 from wgsindy.model.generator import Generator
@@ -28,13 +26,12 @@ from wgsindy.model.linear_form import LinearForm, linear_fields, split_sympy, te
 from wgsindy.model.monotonicity import monotonicity
 from wgsindy.model.tensor import TensorField, TensorForm
 from wgsindy.model.uncertainty import Uncertainty
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.expression import Expression
+from wgsindy.terms import Basis, Expression
 
 if TYPE_CHECKING:
     import sympy
 
-    from wgsindy.data.trajectories import Trajectories
+    from wgsindy.data import Trajectories
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.dataset import Dataset
-from wgsindy.passes.engine import SumPass, reduce
-from wgsindy.passes.summary import data_summary
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.library import Library, library
+from wgsindy.data import Chunk, Dataset, FloatArray, frozen
+from wgsindy.passes import SumPass, data_summary, reduce
+from wgsindy.terms import Basis, Library, library
 
 DIFFERENCE = 1e-5  # step of numerical derivatives, relative to the largest coordinate
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.frame import Frame
+from wgsindy.data import BoolArray, FloatArray, Frame
 from wgsindy.model import tensor
 from wgsindy.model.display.numbers import rounded
 from wgsindy.model.export.frames import pandas_frame

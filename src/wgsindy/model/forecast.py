@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.validation import number, numbers, whole
+from wgsindy.data import FloatArray, number, numbers, whole
 from wgsindy.errors import DataError, SimulationError
 from wgsindy.model import tensor
 from wgsindy.model.simulate import EulerMaruyama, check_size, randomness

@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.frame import Frame
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.data.validation import numbers
+from wgsindy.data import FloatArray, Frame, Trajectories, frozen, numbers
 from wgsindy.errors import DataError
 from wgsindy.model import density as circulation
 from wgsindy.model import model_file, tensor
@@ -30,15 +27,14 @@ from wgsindy.model.linear_form import linear_fields, split_sympy, tensor_fields
 from wgsindy.model.simulate import Scheme, simulate
 from wgsindy.model.tensor import TensorField
 from wgsindy.model.uncertainty import Bands, Uncertainty
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.expression import Expression
+from wgsindy.terms import Basis, Expression
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from wgsindy.data.dataset import Dataset
+    from wgsindy.data import Dataset
     from wgsindy.model.forecast import Fan
-    from wgsindy.readouts.readouts import Readouts
+    from wgsindy.readouts import Readouts
 
 INPUTS = "inputs"  # in the info of a generator: names of those coordinates
 
@@ -388,7 +384,7 @@ class Generator:
             When something is asked for that does not exist, such as the density of a random walk.
         """
         # The one import against the order of rooms: nobody who fits waits for SciPy.
-        from wgsindy.readouts.readouts import Readouts
+        from wgsindy.readouts import Readouts
 
         return Readouts(self, data, box, cells, **options)
 

@@ -13,15 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.frame import Frame
+from wgsindy.data import BoolArray, FloatArray, Frame
 from wgsindy.model import tensor
 from wgsindy.model.display.numbers import rounded, with_error
 from wgsindy.model.tensor import TensorField
-from wgsindy.terms.basis import Basis, basis_of
-from wgsindy.terms.expression import Expression
-from wgsindy.terms.monomials import Monomials
-from wgsindy.terms.parsing import Node, add, constant, multiply
+from wgsindy.terms import Basis, Expression, Monomials, Node, add, basis_of, constant, multiply
 
 if TYPE_CHECKING:
     import sympy

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.frame import Frame
+from wgsindy.data import FloatArray, Frame, frozen
 from wgsindy.errors import ModelFileError
-from wgsindy.files import write_atomically
-from wgsindy.files.drafts import opened
+from wgsindy.files import opened, write_atomically
 from wgsindy.model.equations import Alternative
 from wgsindy.model.tensor import TensorField, pairs
 from wgsindy.model.uncertainty import Uncertainty
-from wgsindy.terms.basis import Basis, basis_of
-from wgsindy.terms.expression import Expression
+from wgsindy.terms import Basis, Expression, basis_of
 
 if TYPE_CHECKING:
     from wgsindy.model.generator import Generator

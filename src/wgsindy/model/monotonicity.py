@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Dataset
-from wgsindy.terms.expression import Expression
+from wgsindy.data import Dataset, FloatArray
+from wgsindy.terms import Expression
 
 ROUNDING = 1e-12
 BETWEEN = 1000  # places at which a formula is looked at besides the samples

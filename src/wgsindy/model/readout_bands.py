@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.model import tensor
 from wgsindy.model.display.numbers import percent, rounded
 from wgsindy.model.generator import Generator

@@ -13,9 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.data.validation import number, numbers, whole
+from wgsindy.data import FloatArray, Trajectories, number, numbers, whole
 from wgsindy.errors import SimulationError
 from wgsindy.model import tensor
 

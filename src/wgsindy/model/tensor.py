@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data import BoolArray, FloatArray
 
 
 def pairs(dimension: int) -> list[tuple[int, int]]:

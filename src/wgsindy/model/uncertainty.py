@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 
 FEWEST_CLUSTERS = 8  # of which a covariance can be estimated at all
 

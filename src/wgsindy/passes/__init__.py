@@ -1,1 +1,49 @@
 """Sums over data: where they run, and the first of them."""
+
+from wgsindy.passes.dask_client import connected
+from wgsindy.passes.engine import (
+    SERIAL,
+    Engine,
+    Pass,
+    PassPair,
+    SumPass,
+    Total,
+    added,
+    as_engine,
+    merged_by,
+    reduce,
+    reporting_progress,
+)
+from wgsindy.passes.segments import SegmentPass, joined, segments_of
+from wgsindy.passes.summary import (
+    OUTLIER_RATIO,
+    DataSummary,
+    data_summary,
+    outlier_sentence,
+    screened_summary,
+    warn_of_samples,
+)
+
+__all__ = [
+    "OUTLIER_RATIO",
+    "SERIAL",
+    "DataSummary",
+    "Engine",
+    "Pass",
+    "PassPair",
+    "SegmentPass",
+    "SumPass",
+    "Total",
+    "added",
+    "as_engine",
+    "connected",
+    "data_summary",
+    "joined",
+    "merged_by",
+    "outlier_sentence",
+    "reduce",
+    "reporting_progress",
+    "screened_summary",
+    "segments_of",
+    "warn_of_samples",
+]

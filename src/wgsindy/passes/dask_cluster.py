@@ -18,9 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from wgsindy import __version__
-from wgsindy.data.arrays import IntArray
-from wgsindy.data.chunk import WINDOW_SIZE
-from wgsindy.data.dataset import Dataset, Partition
+from wgsindy.data import WINDOW_SIZE, Dataset, IntArray, Partition
 from wgsindy.errors import EngineError
 from wgsindy.passes.dask_client import as_engine_errors, completed, threads_of
 from wgsindy.passes.engine import Pass, progress_callback

@@ -18,8 +18,7 @@ from queue import Queue
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from wgsindy.data.chunk import CHUNK_SIZE, WINDOW_SIZE, Chunk, Window
-from wgsindy.data.dataset import Dataset, Partition
+from wgsindy.data import CHUNK_SIZE, WINDOW_SIZE, Chunk, Dataset, Partition, Window
 from wgsindy.errors import EngineError
 
 if TYPE_CHECKING:

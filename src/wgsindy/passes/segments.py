@@ -9,10 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wgsindy.data.arrays import IntArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Chunk, Dataset, IntArray, Trajectories
 from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
 
 

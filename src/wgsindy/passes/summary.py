@@ -8,12 +8,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
-from wgsindy.data.chunk import Chunk, Spans
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.frame import Frame
-from wgsindy.data.resolution import LENGTH, SEGMENTS, Resolution
-from wgsindy.data.screening import screened
+from wgsindy.data import (
+    LENGTH,
+    SEGMENTS,
+    BoolArray,
+    Chunk,
+    Dataset,
+    FloatArray,
+    Frame,
+    IntArray,
+    Resolution,
+    Spans,
+    frozen,
+    screened,
+)
 from wgsindy.errors import DataError, NotEnoughDataError, OutlierWarning, RepeatedSamplesWarning
 from wgsindy.passes.engine import SERIAL, Engine, PassPair, SumPass, merged_by, reduce
 from wgsindy.passes.segments import SegmentPass

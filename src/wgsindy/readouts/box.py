@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.frame import Frame
+from wgsindy.data import BoolArray, FloatArray, Frame
 from wgsindy.errors import LibraryError, ReadoutError
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator, tensor
 from wgsindy.readouts.chain import UNDERFLOW, Chain, factorise
 from wgsindy.readouts.evolution import Evolution
 from wgsindy.readouts.grid import Grid, Side, shape_of

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.data import BoolArray, FloatArray, IntArray
 from wgsindy.errors import ReadoutError
 from wgsindy.readouts.grid import Grid
 from wgsindy.readouts.selling import decompose

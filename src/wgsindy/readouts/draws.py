@@ -11,10 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.uncertainty import Uncertainty
+from wgsindy.data import FloatArray, frozen
+from wgsindy.model import Generator, Uncertainty, tensor
 
 
 def drawn_generators(generator: Generator, count: int, rng: np.random.Generator) -> list[Generator]:

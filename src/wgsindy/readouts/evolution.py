@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import ReadoutError
 from wgsindy.readouts.chain import Chain, factorise
-from wgsindy.terms.expression import Expression
+from wgsindy.terms import Expression
 
 SOLVES = 48  # dimension of the space
 ROUNDING = 1e-24  # of a square: what is left of a constant without its mean

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.data import BoolArray, FloatArray, IntArray
 from wgsindy.errors import ReadoutError
 
 CELLS = {1: 1024, 2: 128, 3: 24}  # a side, by the number of coordinates

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.data import FloatArray, IntArray
 from wgsindy.errors import ReadoutError
 from wgsindy.readouts.chain import Chain
 

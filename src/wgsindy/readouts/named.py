@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.errors import ReadoutError
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import linear_fields, tensor_fields
+from wgsindy.model import Generator, linear_fields, tensor_fields
 from wgsindy.readouts.draws import drawn_generators
 from wgsindy.readouts.two_grids import widened
 from wgsindy.readouts.values import Value

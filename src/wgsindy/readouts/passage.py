@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.validation import numbers
+from wgsindy.data import BoolArray, FloatArray, numbers
 from wgsindy.errors import ReadoutError
 from wgsindy.readouts.chain import Chain, bernoulli, factorise
 from wgsindy.readouts.grid import Grid, Side
-from wgsindy.terms.expression import Expression
+from wgsindy.terms import Expression
 
 Level = Callable[[FloatArray], FloatArray]  # (n, d) -> (n,), negative inside of the set
 Region = str | Level

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.frame import Frame
-from wgsindy.data.validation import number, numbers, whole
+from wgsindy.data import Dataset, FloatArray, Frame, IntArray, number, numbers, whole
 from wgsindy.errors import ReadoutError
-from wgsindy.passes.summary import data_summary
+from wgsindy.passes import data_summary
 from wgsindy.readouts import box as boxes
 from wgsindy.readouts import long_run
 from wgsindy.readouts.chain import factorise
@@ -27,10 +24,10 @@ from wgsindy.readouts.named import NamedModel, named_model
 from wgsindy.readouts.passage import OVERLAP, Ending, Level, Region, level_of, point_of, targets
 from wgsindy.readouts.two_grids import LOOSE_CUT, Solved, TwoGrids, matched
 from wgsindy.readouts.values import Field, Forecast, Oscillation, PassageTime, Rate, Split, Value
-from wgsindy.terms.expression import Expression
+from wgsindy.terms import Expression
 
 if TYPE_CHECKING:
-    from wgsindy.model.generator import Generator
+    from wgsindy.model import Generator
 
 RATES = 6  # that are computed
 BESIDE = 2  # more of them in draws, where another may come before the slowest of these

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.data import FloatArray, IntArray
 from wgsindy.errors import ReadoutError
 
 MOST_FLIPS = 200  # an anisotropy of ten thousand takes as many as a hundred

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import ReadoutError
-from wgsindy.model.generator import Generator
-from wgsindy.model.uncertainty import normal_quantile
+from wgsindy.model import Generator, normal_quantile
 from wgsindy.readouts.box import CUT, open_sides
 from wgsindy.readouts.chain import Chain
 from wgsindy.readouts.draws import drawn_generators

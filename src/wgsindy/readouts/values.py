@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.display.numbers import padded
+from wgsindy.data import FloatArray
+from wgsindy.model import padded
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import Dataset, FloatArray
 from wgsindy.errors import DataError
-from wgsindy.estimate.held_out import log_likelihood
-from wgsindy.estimate.result import Fit
-from wgsindy.model.display.numbers import rounded
-from wgsindy.model.generator import Generator
-from wgsindy.model.uncertainty import normal_quantile
+from wgsindy.estimate import Fit, log_likelihood
+from wgsindy.model import Generator, normal_quantile, rounded
 from wgsindy.report.field_data import all_field_names, field_values, half_widths
 
 if TYPE_CHECKING:

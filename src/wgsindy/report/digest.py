@@ -8,14 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.model.display.numbers import typographic
-from wgsindy.model.generator import Generator
-from wgsindy.passes.engine import SumPass, merged_by, reduce
-from wgsindy.passes.segments import SegmentPass, joined
+from wgsindy.data import Chunk, Dataset, FloatArray, Trajectories, frozen
+from wgsindy.model import Generator, typographic
+from wgsindy.passes import SegmentPass, SumPass, joined, merged_by, reduce
 
 SEGMENTS = 50
 SEGMENT_STEPS = 4000  # long enough to be simulated again

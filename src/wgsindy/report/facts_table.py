@@ -6,14 +6,23 @@ from collections.abc import Sequence
 from math import inf, isfinite, nan
 from typing import NamedTuple
 
-from wgsindy.diagnostics import Diagnostics
-from wgsindy.diagnostics.checks import ELSEWHERE, LARGE_ERROR, MEMORY, TAILS
-from wgsindy.diagnostics.formula_checks import CLIPPED, WRONG_VARIANCE
-from wgsindy.diagnostics.probe_checks import LEAST_SIGNAL, TYPICAL
-from wgsindy.diagnostics.sample_checks import LOW_NOISE_SHARE, NOISE_CORRELATION, REPEATED
-from wgsindy.estimate.rival_libraries import PREFERRED
-from wgsindy.model.display.numbers import in_full, rounded, typographic
-from wgsindy.passes.summary import OUTLIER_RATIO
+from wgsindy.diagnostics import (
+    CLIPPED,
+    ELSEWHERE,
+    LARGE_ERROR,
+    LEAST_SIGNAL,
+    LOW_NOISE_SHARE,
+    MEMORY,
+    NOISE_CORRELATION,
+    REPEATED,
+    TAILS,
+    TYPICAL,
+    WRONG_VARIANCE,
+    Diagnostics,
+)
+from wgsindy.estimate import PREFERRED
+from wgsindy.model import in_full, rounded, typographic
+from wgsindy.passes import OUTLIER_RATIO
 
 NO_NOISE = "no noise"
 # Beyond this the terms of a library can hardly be told apart on the data.

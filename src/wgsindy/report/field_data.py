@@ -12,12 +12,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.frame import CENTRAL_RANGE
+from wgsindy.data import CENTRAL_RANGE, BoolArray, FloatArray
 from wgsindy.errors import DataError
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
+from wgsindy.model import Generator, field_names, tensor
 from wgsindy.report.digest import States
 
 Scalar = TypeVar("Scalar", bound=np.generic)

@@ -15,19 +15,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from markupsafe import Markup
 
 from wgsindy import __version__
-from wgsindy.data.dataset import Dataset
-from wgsindy.diagnostics import Diagnostics
-from wgsindy.diagnostics.findings import weak_fields
+from wgsindy.data import Dataset
+from wgsindy.diagnostics import Diagnostics, weak_fields
 from wgsindy.errors import DataError, WgsindyError
 from wgsindy.files import write_atomically
-from wgsindy.model import model_file
+from wgsindy.model import (
+    TIME,
+    Coefficient,
+    Generator,
+    field_names,
+    field_symbol,
+    model_file,
+    named_equations,
+    named_fields,
+)
 from wgsindy.model.display import mathml as formulas
 from wgsindy.model.display import numbers
-from wgsindy.model.display.mathml import field_symbol
-from wgsindy.model.display.units import TIME, named_equations, named_fields
-from wgsindy.model.equations import Coefficient
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
 from wgsindy.report import page_text
 from wgsindy.report.checks.residuals import Moment, residuals
 from wgsindy.report.checks.simulation import check_by_simulation

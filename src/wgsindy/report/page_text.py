@@ -8,14 +8,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from wgsindy.diagnostics import Diagnostics
-from wgsindy.diagnostics.findings import Verdict
-from wgsindy.model import tensor
-from wgsindy.model.display.numbers import typographic
-from wgsindy.model.display.units import Units
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
-from wgsindy.model.readout_bands import readouts
+from wgsindy.diagnostics import Diagnostics, Verdict
+from wgsindy.model import Generator, Units, field_names, readouts, tensor, typographic
 from wgsindy.report.digest import Digest
 
 # A number, with its sign, its exponent, its error and its percent sign.

@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args
 
-from wgsindy.diagnostics import Diagnostics, Finding, Limitation
-from wgsindy.diagnostics.findings import Verdict
+from wgsindy.diagnostics import Diagnostics, Finding, Limitation, Verdict
 from wgsindy.errors import ModelFileError
 
 FORMAT, VERSION = "wgsindy-fit", 1

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, frozen
-from wgsindy.data.frame import Frame
+from wgsindy.data import BoolArray, FloatArray, Frame, IntArray, frozen
 from wgsindy.errors import LibraryError
 from wgsindy.terms.expression import Expression
 from wgsindy.terms.monomials import Monomials, monomial_name

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 
 Derivatives = tuple[FloatArray, FloatArray, FloatArray]
 

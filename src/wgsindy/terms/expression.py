@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.data import FloatArray, IntArray
 from wgsindy.terms.derivatives import FUNCTIONS, Jet
 from wgsindy.terms.parsing import LARGEST_WHOLE, Node, add, constant, multiply, parse
 from wgsindy.terms.sympy_bridge import from_sympy, to_sympy

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from wgsindy.data.frame import Frame
+from wgsindy.data import Frame
 from wgsindy.errors import LibraryError
 from wgsindy.terms.basis import Basis, basis_of
 from wgsindy.terms.expression import Expression

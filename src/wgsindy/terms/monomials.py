@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.data import FloatArray, IntArray
 
 FEW = 24  # monomials up to which sums over them are faster as a matrix than one by one
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.frame import Frame
+from wgsindy.data import BoolArray, FloatArray, Frame
 from wgsindy.terms.basis import Basis
 
 # Spreads between zero and the mean, beyond which terms are measured from a number near the mean:

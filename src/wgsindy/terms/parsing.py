@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import LibraryError
 from wgsindy.terms.derivatives import FUNCTIONS
 

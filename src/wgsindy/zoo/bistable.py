@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import sympy
 
-from wgsindy.diagnostics.findings import Limitation
-from wgsindy.model.simulate import EulerMaruyama
+from wgsindy.diagnostics import Limitation
+from wgsindy.model import EulerMaruyama
 from wgsindy.zoo.system import System, X, Y, box, diagonal
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.files import write_atomically
 
 DEMO_SYSTEM = "van_der_pol"

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import sympy
 
-from wgsindy.diagnostics.findings import Limitation
-from wgsindy.model.simulate import EulerMaruyama, ExactLognormal
-from wgsindy.terms.library import library
+from wgsindy.diagnostics import Limitation
+from wgsindy.model import EulerMaruyama, ExactLognormal
+from wgsindy.terms import library
 from wgsindy.zoo.system import System, correlated
 
 INF = float("inf")

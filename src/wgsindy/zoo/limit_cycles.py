@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wgsindy.model.simulate import EulerMaruyama
+from wgsindy.model import EulerMaruyama
 from wgsindy.zoo.system import System, X, Y, box, diagonal
 
 

@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import sympy
 
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.diagnostics.findings import Limitation
-from wgsindy.model.generator import Generator
-from wgsindy.model.simulate import KineticSplitting
+from wgsindy.data import Trajectories
+from wgsindy.diagnostics import Limitation
+from wgsindy.model import Generator, KineticSplitting
 from wgsindy.zoo.bistable import duffing
 from wgsindy.zoo.financial import heston_logsv
 from wgsindy.zoo.limit_cycles import van_der_pol

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wgsindy.diagnostics.findings import Limitation
-from wgsindy.model.simulate import EulerMaruyama, ExactLinear
+from wgsindy.diagnostics import Limitation
+from wgsindy.model import EulerMaruyama, ExactLinear
 from wgsindy.zoo.system import Drift, System, Tensor, X, Y, correlated, diagonal
 
 

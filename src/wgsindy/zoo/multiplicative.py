@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import sympy
 
-from wgsindy.diagnostics.findings import Limitation
+from wgsindy.diagnostics import Limitation
 from wgsindy.zoo.system import System, X, Y, box, correlated, diagonal
 
 

@@ -12,12 +12,9 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.frame import CENTRAL_RANGE
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
-from wgsindy.terms.monomials import monomial_name
+from wgsindy.data import CENTRAL_RANGE, FloatArray
+from wgsindy.model import Generator, field_names, tensor
+from wgsindy.terms import monomial_name
 
 GRID_POINTS = 15
 # The paper's accuracy thresholds.

@@ -11,12 +11,10 @@ from typing import Any, Literal
 import numpy as np
 import sympy
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.diagnostics.findings import Limitation
-from wgsindy.model.generator import Generator
-from wgsindy.model.simulate import EulerMaruyama, Scheme, simulate
-from wgsindy.terms.library import library as library_of
+from wgsindy.data import FloatArray, Trajectories
+from wgsindy.diagnostics import Limitation
+from wgsindy.model import EulerMaruyama, Generator, Scheme, simulate
+from wgsindy.terms import library as library_of
 
 Drift = tuple[Any, ...]
 Tensor = tuple[tuple[Any, ...], ...]

@@ -10,11 +10,8 @@ import pytest
 from scipy.stats import chi2, multivariate_normal
 from working_models import Formula, linear_model, model_of, units_of_entries
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import BLOCK
-from wgsindy.data.source import Block, FunctionSource
-from wgsindy.data.stream import Stream
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import BLOCK, Block, FloatArray, Stream, Trajectories
+from wgsindy.data.source import FunctionSource
 from wgsindy.estimate.filtering.filter import Blocks, innovations
 from wgsindy.estimate.filtering.filter_sums import FilterPass, FilterSums
 from wgsindy.estimate.filtering.noisy_samples import MANY_BLOCKS, SHORTEST_BLOCK, block_length
@@ -22,7 +19,8 @@ from wgsindy.estimate.likelihood import transition
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
-from wgsindy.passes.engine import Threads, reduce
+from wgsindy.passes import reduce
+from wgsindy.passes.engine import Threads
 
 MATRIX = np.array([[-0.8, 1.5], [-1.5, -0.4]])
 OFFSET = np.array([0.3, -0.2])

@@ -9,9 +9,8 @@ from scipy.stats import binom, norm
 from working_models import linear_model
 
 from wgsindy import recipes
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.chunk import BLOCK
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import BLOCK, BoolArray, FloatArray, Trajectories
+from wgsindy.estimate import fit_dataset
 from wgsindy.estimate.filtering import noise_detection
 from wgsindy.estimate.filtering.noise_detection import (
     NOISE_ALARM,
@@ -23,10 +22,10 @@ from wgsindy.estimate.filtering.noise_detection import (
     detect_noise,
     stands_out,
 )
-from wgsindy.estimate.fit import fit_dataset
 from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.working_model import WorkingModel
-from wgsindy.passes.engine import SERIAL, Threads, reduce
+from wgsindy.passes import SERIAL, reduce
+from wgsindy.passes.engine import Threads
 
 RATE, DT, TENSOR = 1.5, 0.3, 0.8
 SQUARE = 0.01  # variance of the noise where there is some

@@ -12,8 +12,7 @@ import pytest
 from scipy.signal import lfilter
 from working_models import linear_model, model_of
 
-from wgsindy.data.chunk import BLOCK
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import BLOCK, Trajectories
 from wgsindy.errors import DataError
 from wgsindy.estimate.filtering import noisy_samples
 from wgsindy.estimate.filtering.filter_sums import FilterSums

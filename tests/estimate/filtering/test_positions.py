@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 from working_models import linear_model
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import DataError, RecipeError
+from wgsindy.estimate import Fit, fit_dataset
 from wgsindy.estimate.filtering import positions as positions_room
 from wgsindy.estimate.filtering.positions import follow_positions, with_first_noise
-from wgsindy.estimate.fit import fit_dataset
 from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.working_model import WorkingModel
-from wgsindy.estimate.result import Fit
-from wgsindy.passes.engine import SERIAL, Threads
+from wgsindy.passes import SERIAL
+from wgsindy.passes.engine import Threads
 
 DT, TENSOR = 0.1, 0.4
 

@@ -9,15 +9,15 @@ import pytest
 from scipy.stats import multivariate_normal
 from working_models import linear_model
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import BoolArray, FloatArray, Trajectories
 from wgsindy.estimate.filtering.filter_sums import FilterPass, Open
 from wgsindy.estimate.filtering.smoother import smoothed
 from wgsindy.estimate.likelihood import transition
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
-from wgsindy.passes.engine import Threads, reduce
+from wgsindy.passes import reduce
+from wgsindy.passes.engine import Threads
 
 DT, N = 0.1, 40
 STATES = np.array([[-0.8, 1.5], [-1.5, -0.4]]), np.array([[0.5, 0.15], [0.15, 0.3]])

@@ -7,7 +7,7 @@ import pytest
 
 from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.term_selection import EQUAL, STRONG, equally_good
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 BETWEEN = -(EQUAL + STRONG) / 2  # too far behind for an equal, not for a simpler one
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.frame import Frame
+from wgsindy.data import BoolArray, FloatArray, Frame
 from wgsindy.estimate.likelihood import evidence
 from wgsindy.estimate.likelihood.evidence import (
     Problem,
@@ -21,8 +20,7 @@ from wgsindy.estimate.likelihood.evidence import (
     improved,
     search,
 )
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.monomials import Monomials
+from wgsindy.terms import Basis, Monomials
 
 # Least squares on a few dozen numbers of order one, condition number below 1e3.
 ROUNDING = 1e-10

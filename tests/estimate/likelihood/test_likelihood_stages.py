@@ -14,8 +14,7 @@ from processes import observed
 from scipy.stats import binom, chi2, norm
 
 from wgsindy import zoo
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import BoolArray, FloatArray, Trajectories
 from wgsindy.errors import MissingValuesWarning, RepeatedSamplesWarning
 from wgsindy.estimate.filtering.some_values import follow_all
 from wgsindy.estimate.likelihood import reweighting, transition
@@ -26,13 +25,11 @@ from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, recover_by_li
 from wgsindy.estimate.likelihood.term_selection import REACH, Extrapolation, TermSelection
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.estimator import WGSINDy
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.simulate import simulate
+from wgsindy.model import Generator, simulate, tensor
+from wgsindy.passes import data_summary
 from wgsindy.passes.engine import Threads
-from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy.zoo.scores import central_grid
 
 # Two fits of the same numbers in other units differ by rounding times condition numbers; anything

@@ -9,9 +9,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from wgsindy import WGSINDy
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray, Trajectories
+from wgsindy.model import Generator
 
 Flow = Callable[[float, FloatArray], list[float]]
 

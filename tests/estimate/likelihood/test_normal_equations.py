@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from working_models import Formula, asked, model_of, names_of
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.frame import Frame
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Frame, Trajectories
 from wgsindy.estimate.likelihood import normal_equations as likelihood
 from wgsindy.estimate.likelihood import working_model as workingmodel
 from wgsindy.estimate.likelihood.normal_equations import (
@@ -27,9 +25,9 @@ from wgsindy.estimate.likelihood.normal_equations import (
 from wgsindy.estimate.likelihood.working_model import WorkingModel, evaluate
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
-from wgsindy.passes.engine import Threads, reduce
-from wgsindy.passes.summary import data_summary
-from wgsindy.terms.library import library
+from wgsindy.passes import data_summary, reduce
+from wgsindy.passes.engine import Threads
+from wgsindy.terms import library
 
 # Sums of some tens of numbers of order one.
 ROUNDING = 1e-11

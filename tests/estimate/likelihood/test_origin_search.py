@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from working_models import linear_model
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.frame import Frame
+from wgsindy.data import FloatArray, Frame
 from wgsindy.estimate.likelihood import origin_search
 from wgsindy.estimate.likelihood.origin_search import _at_rest, about_sparsest
 

@@ -28,7 +28,8 @@ from wgsindy.estimate.likelihood.reweighting import (
 )
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SERIAL, Threads
+from wgsindy.passes import SERIAL
+from wgsindy.passes.engine import Threads
 
 DRIFT = [{"x": -1.0, "y": 2.0}, {"1": 0.3, "x**2": -0.5}]
 ENTRIES = [{"1": 0.5, "x": 0.1}, {"y": 0.2}, {"1": 0.4}]

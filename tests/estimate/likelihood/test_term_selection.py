@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data import BoolArray, FloatArray
 from wgsindy.estimate.likelihood import term_selection
 from wgsindy.estimate.likelihood.evidence import Posterior, search
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations
@@ -24,7 +24,7 @@ from wgsindy.estimate.likelihood.term_selection import (
 )
 from wgsindy.model import tensor
 from wgsindy.recipes import LikelihoodRecipe
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 
 def place(low: list[float], high: list[float], inputs: int = 0) -> Any:

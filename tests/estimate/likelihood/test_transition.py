@@ -20,13 +20,12 @@ from working_models import (
     physical_moments,
 )
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.estimate.likelihood import transition
 from wgsindy.estimate.likelihood.matrices import congruence, inverse, multiply
 from wgsindy.estimate.likelihood.working_model import WorkingModel
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.simulate import EulerMaruyama, linear_transition, simulate
+from wgsindy.model import EulerMaruyama, Generator, simulate, tensor
+from wgsindy.model.simulate import linear_transition
 
 X, Y = sympy.symbols("x y", real=True)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from wgsindy import Generator, WGSINDy, zoo
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.recipes import PAPER
 
 SYSTEM = zoo.get("heston_sv")

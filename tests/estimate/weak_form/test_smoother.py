@@ -11,10 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.frame import Frame
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Chunk, FloatArray, Frame, IntArray, Trajectories
 from wgsindy.errors import DataError
 from wgsindy.estimate.weak_form import smoother
 from wgsindy.estimate.weak_form.smoother import (
@@ -27,12 +24,11 @@ from wgsindy.estimate.weak_form.smoother import (
     kernel_weights,
     place_centres,
 )
-from wgsindy.passes import engine
+from wgsindy.passes import data_summary, engine
 from wgsindy.passes import summary as survey_room
 from wgsindy.passes.engine import Threads
-from wgsindy.passes.summary import data_summary
 from wgsindy.recipes import PAPER, WeakFormRecipe
-from wgsindy.terms.monomials import Monomials
+from wgsindy.terms import Monomials
 
 HUGE = 10**9
 Order = Literal[0, 1, 2]

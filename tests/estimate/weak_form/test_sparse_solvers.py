@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, IntArray, Trajectories
 from wgsindy.errors import LibraryError, NotEnoughDataError
 from wgsindy.estimate.weak_form import sparse_solvers as selection
 from wgsindy.estimate.weak_form.lasso_path import lasso_paths
@@ -18,7 +17,7 @@ from wgsindy.estimate.weak_form.stages import first_pass_tensors, reweighted_dri
 from wgsindy.estimate.weak_form.weak_rows import WeakForm, weak_form
 from wgsindy.model import tensor
 from wgsindy.recipes import PAPER, WeakFormRecipe
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 Solver = Literal["adaptive_lasso", "lasso", "stlsq"]
 SOLVERS: tuple[Solver, ...] = ("adaptive_lasso", "lasso", "stlsq")

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import RecipeError
 from wgsindy.estimate import observation_noise as observation
 from wgsindy.estimate.weak_form import smoother
@@ -21,7 +20,7 @@ from wgsindy.passes import engine
 from wgsindy.passes import summary as data_summary
 from wgsindy.passes.engine import Threads
 from wgsindy.recipes import PAPER, WeakFormRecipe
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 RECIPE = replace(PAPER, n_centres=6)
 FLOOR = 1e-3

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from walks import DT, TIMES, N, frame, walk
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import (
     GapWarning,
     MissingValuesWarning,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from walks import DT, TIMES, frame, walk
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import (
     MissingValuesWarning,
     MixedUnitsWarning,

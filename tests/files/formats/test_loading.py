@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import DataError, WgsindyError, WgsindyWarning
 from wgsindy.files import read
 from wgsindy.files.formats.unpacking import MOST_NUMBERS, MOST_TEXT

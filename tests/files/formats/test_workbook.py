@@ -10,8 +10,7 @@ import pytest
 from walks import DT, N, frame, text, walk
 
 from wgsindy.errors import DataError, GuessedColumnWarning
-from wgsindy.files import read
-from wgsindy.files.stream_tables import stream
+from wgsindy.files import read, stream
 
 
 def test_a_workbook_is_read_like_text(tmp_path: Path) -> None:

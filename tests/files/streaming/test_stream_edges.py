@@ -19,7 +19,7 @@ import wgsindy.files.streaming.arrays as streamed_arrays
 import wgsindy.files.streaming.parquet as streamed_parquet
 import wgsindy.files.streaming.text as streamed_text
 from wgsindy import read, stream
-from wgsindy.data.stream import Stream
+from wgsindy.data import Stream
 from wgsindy.errors import DataError, MissingValuesWarning
 
 N = 60

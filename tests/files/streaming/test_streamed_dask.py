@@ -15,7 +15,7 @@ import pytest
 from alike import assert_same
 
 from wgsindy import stream
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import DataError, MissingValuesWarning
 
 RNG = np.random.default_rng(5)

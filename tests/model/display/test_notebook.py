@@ -17,17 +17,13 @@ from generators import MADE
 from markupsafe import Markup
 
 from wgsindy import zoo
-from wgsindy.data.frame import Frame
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Frame, Trajectories
 from wgsindy.estimator import WGSINDy
+from wgsindy.model import Generator, TensorField, fragment, named_fields
 from wgsindy.model.display.mathml import equations
-from wgsindy.model.display.notebook import fragment
 from wgsindy.model.display.picture import Picture, picture
-from wgsindy.model.display.units import named_fields
 from wgsindy.model.equations import MOST_LINES, WIDEST
-from wgsindy.model.generator import Generator
-from wgsindy.model.tensor import TensorField
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMED = re.compile(r"&(?!amp;|lt;|gt;|quot;|#)\w+;")  # letters that HTML knows and XML does not

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from markupsafe import Markup
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.model.display import svg
 from wgsindy.model.display.svg import Axes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wgsindy.model.display.units import Units, named_fields
+from wgsindy.model import Units, named_fields
 
 PLANE = Units(("x", "v"), "s", ("um", "um/s"))
 

@@ -14,9 +14,9 @@ import pytest
 import sympy
 
 from wgsindy import Generator, zoo
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import DataError
-from wgsindy.model.tensor import TensorField
+from wgsindy.model import TensorField
 
 SYSTEMS = ["van_der_pol", "heston_sv", "mueller_brown", "nonpoly_drift", "sabr"]
 LANGUAGES = ["python", "julia", "stan", "c"]

@@ -13,7 +13,7 @@ from matplotlib.quiver import Quiver
 
 import wgsindy as wg
 from wgsindy.errors import DataError
-from wgsindy.model.display.units import named_fields
+from wgsindy.model import named_fields
 
 mpl.use("Agg")
 

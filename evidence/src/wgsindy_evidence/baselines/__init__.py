@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.model.generator import Generator
-from wgsindy.terms.library import Library
+from wgsindy.data import Trajectories
+from wgsindy.model import Generator
+from wgsindy.terms import Library
 from wgsindy_evidence.baselines.gedmd import fit_gedmd
 from wgsindy_evidence.baselines.kramers_moyal import fit_kramers_moyal
 from wgsindy_evidence.baselines.naive import fit_naive

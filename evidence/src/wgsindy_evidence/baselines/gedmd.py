@@ -17,14 +17,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.passes.engine import reduce
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.library import Library
+from wgsindy.data import Chunk, FloatArray, Trajectories
+from wgsindy.model import Generator, tensor
+from wgsindy.passes import reduce
+from wgsindy.terms import Basis, Library
 from wgsindy_evidence.baselines.regression import add_rows, fit_targets, pose
 
 

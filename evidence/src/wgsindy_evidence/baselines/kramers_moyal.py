@@ -11,14 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.passes.engine import reduce
-from wgsindy.passes.summary import DataSummary
-from wgsindy.terms.library import Library
+from wgsindy.data import Chunk, FloatArray, IntArray, Trajectories
+from wgsindy.model import Generator, tensor
+from wgsindy.passes import DataSummary, reduce
+from wgsindy.terms import Library
 from wgsindy_evidence.baselines.regression import fit_targets, pose
 from wgsindy_evidence.recipes import PAPER
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.estimator import WGSINDy
-from wgsindy.model.generator import Generator
-from wgsindy.terms.library import Library
+from wgsindy.model import Generator
+from wgsindy.terms import Library
 from wgsindy_evidence.recipes import NAIVE
 
 

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.tensor import TensorField
-from wgsindy.passes.engine import reduce
+from wgsindy.data import Chunk, FloatArray, Trajectories, frozen
+from wgsindy.model import Generator, TensorField, tensor
+from wgsindy.passes import reduce
 
 # Noise below this share of its coordinate's mean is taken to be this large, so that a coordinate
 # without noise, or a boundary at which noise vanishes, does not divide by zero.

@@ -12,17 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories, frozen
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.estimate.result import FEWEST_INCREMENTS
 from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
-from wgsindy.model.generator import Generator
-from wgsindy.model.tensor import TensorField
-from wgsindy.passes.summary import DataSummary, data_summary, warn_of_samples
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.library import Library
-from wgsindy.terms.library import library as library_of
+from wgsindy.model import Generator, TensorField
+from wgsindy.passes import DataSummary, data_summary, warn_of_samples
+from wgsindy.terms import Basis, Library
+from wgsindy.terms import library as library_of
 from wgsindy_evidence.recipes import PAPER
 
 

@@ -20,13 +20,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import CHUNK_SIZE
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import CHUNK_SIZE, FloatArray, Trajectories
 from wgsindy.errors import NotEnoughDataError
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.terms.library import Library
+from wgsindy.model import Generator, tensor
+from wgsindy.terms import Library
 from wgsindy_evidence.baselines.regression import Problem, add_rows, fit_targets, pose
 from wgsindy_evidence.recipes import PAPER
 

@@ -11,13 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, frozen
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories, frozen
 from wgsindy.estimate.weak_form.stages import TENSOR_FLOOR, row_weights, tensor_targets
 from wgsindy.estimate.weak_form.weak_rows import WeakForm, weak_form
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.model.tensor import TensorField
+from wgsindy.model import Generator, TensorField, tensor
 from wgsindy_evidence.recipes import PAPER
 
 

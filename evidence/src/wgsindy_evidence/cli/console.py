@@ -48,7 +48,7 @@ def run(
     scheduler: str | None = None,
 ) -> list[Line]:
     """Run a campaign behind a progress bar, and name the cases that failed."""
-    from wgsindy.passes.dask_client import connected
+    from wgsindy.passes import connected
     from wgsindy_evidence.campaign import Store, run_campaign
 
     with connected(scheduler) as client, _progress() as progress:

@@ -180,7 +180,7 @@ def bench_match(
     Example: `wgsindy bench match --method paper --system rotational_ou --seeds 0:3`
     """
     from wgsindy.files import write_atomically
-    from wgsindy.report.figures.fields import save_picture
+    from wgsindy.report import save_picture
     from wgsindy_evidence.pages.peers import match_grid, plot_match
     from wgsindy_evidence.peers import comparison, match
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
+from wgsindy.model import Generator, field_names
 from wgsindy.report.field_data import Viewport
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics

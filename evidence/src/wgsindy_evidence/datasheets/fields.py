@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 from wgsindy.report.field_data import Viewport
 from wgsindy.report.figures.fields import Bars, Places, draw_comparison
 

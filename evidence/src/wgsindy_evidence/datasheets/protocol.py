@@ -7,14 +7,8 @@ from math import isfinite
 
 import numpy as np
 
-from wgsindy.model.simulate import (
-    EulerMaruyama,
-    ExactLinear,
-    ExactLognormal,
-    KineticSplitting,
-    Scheme,
-)
-from wgsindy.terms.library import library
+from wgsindy.model import EulerMaruyama, ExactLinear, ExactLognormal, KineticSplitting, Scheme
+from wgsindy.terms import library
 from wgsindy.zoo import System
 
 

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names, join_terms
-from wgsindy.model.uncertainty import normal_quantile
-from wgsindy.terms.library import library
+from wgsindy.model import Generator, field_names, normal_quantile
+from wgsindy.model.linear_form import join_terms
+from wgsindy.terms import library
 from wgsindy.zoo import System
 from wgsindy_evidence.grid import number
 

@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 from wgsindy import zoo
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence import recipes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy_evidence.pages.page import COLUMN_WIDTH
 
 if TYPE_CHECKING:

@@ -21,12 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.library import library
+from wgsindy.data import BoolArray, FloatArray, Trajectories
+from wgsindy.model import Generator, tensor
+from wgsindy.terms import Basis, library
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence import recipes

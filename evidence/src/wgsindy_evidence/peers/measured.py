@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.terms.library import library
+from wgsindy.data import Trajectories
+from wgsindy.terms import library
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.ours import unseen

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.estimator import WGSINDy
-from wgsindy.files.stream_tables import stream
+from wgsindy.files import stream
+from wgsindy.passes import reduce
 from wgsindy.passes.dask_cluster import Cluster
-from wgsindy.passes.engine import reduce
 from wgsindy.passes.summary import MomentPass
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.speed.long_trajectory import DT, write_trajectory

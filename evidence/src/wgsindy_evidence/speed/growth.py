@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.estimator import WGSINDy
 from wgsindy_evidence.speed.stopwatch import Stopwatch, in_fresh_process, seconds_of
 

@@ -17,8 +17,8 @@ from wgsindy.estimate.likelihood.normal_equations import NormalPass, ScorePass
 from wgsindy.estimate.weak_form.smoother import GramPass
 from wgsindy.estimate.weak_form.weak_rows import ProjectionPass
 from wgsindy.estimator import WGSINDy
-from wgsindy.files.stream_tables import stream
-from wgsindy.passes.engine import PassPair
+from wgsindy.files import stream
+from wgsindy.passes import PassPair
 from wgsindy.passes.summary import MomentPass
 from wgsindy_evidence.speed.long_trajectory import BYTES, DT, write_trajectory
 from wgsindy_evidence.speed.scale import LIBRARY

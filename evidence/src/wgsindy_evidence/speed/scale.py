@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.estimator import WGSINDy
-from wgsindy.files.stream_tables import stream
+from wgsindy.files import stream
 from wgsindy_evidence.speed.long_trajectory import DRIFT, DT, TENSOR, write_trajectory
 from wgsindy_evidence.speed.stopwatch import in_fresh_process, seconds_of
 

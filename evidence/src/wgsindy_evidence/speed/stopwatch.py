@@ -9,8 +9,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple, ParamSpec, TypeVar
 
-from wgsindy.data.dataset import Dataset
-from wgsindy.passes.engine import Engine, Pass, Threads, Total
+from wgsindy.data import Dataset
+from wgsindy.passes import Engine, Pass, Total
+from wgsindy.passes.engine import Threads
 from wgsindy_evidence.campaign import one_thread
 
 Arguments = ParamSpec("Arguments")

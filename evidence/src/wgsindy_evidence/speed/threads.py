@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from wgsindy.estimator import WGSINDy
-from wgsindy.files.stream_tables import stream
+from wgsindy.files import stream
 from wgsindy_evidence.speed.long_trajectory import DT, write_trajectory
 from wgsindy_evidence.speed.scale import LIBRARY
 from wgsindy_evidence.speed.stopwatch import seconds_of

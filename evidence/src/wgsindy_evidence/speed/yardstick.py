@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from wgsindy import zoo
 from wgsindy.estimator import WGSINDy
-from wgsindy.passes.summary import data_summary
+from wgsindy.passes import data_summary
 from wgsindy_evidence.experiments.ours.observation_noise import observed
 from wgsindy_evidence.recipes import SHARP_EULER
 from wgsindy_evidence.speed.stopwatch import seconds_of

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import sympy
 
-from wgsindy.model.equations import Alternative
-from wgsindy.model.generator import Generator
+from wgsindy.model import Alternative, Generator
 from wgsindy_evidence.experiments.judged.linear_forms import (
     ABSENT,
     AUTO,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from wgsindy import WGSINDy, zoo
+from wgsindy.model import Generator
 from wgsindy.model import model_file as modelfile
-from wgsindy.model.generator import Generator
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case, rounded
 from wgsindy_evidence.experiments.ours import datasheets

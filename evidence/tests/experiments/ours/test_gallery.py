@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.diagnostics.findings import Finding, Limitation
+from wgsindy.data import FloatArray
+from wgsindy.diagnostics import Finding, Limitation
 from wgsindy.errors import DataError
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.ours import gallery

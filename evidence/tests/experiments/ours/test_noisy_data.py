@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wgsindy import Trajectories, WGSINDy, zoo
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.ours import observation_noise

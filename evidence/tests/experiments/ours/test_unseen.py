@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.model import tensor
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy.zoo.system import correlated
 from wgsindy_evidence.experiments.ours.unseen import (
     SYSTEMS,

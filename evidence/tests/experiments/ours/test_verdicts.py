@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from wgsindy import zoo
-from wgsindy.diagnostics.findings import Limitation
+from wgsindy.diagnostics import Limitation
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.experiments.ours import verdicts
 from wgsindy_evidence.experiments.ours.verdicts import (

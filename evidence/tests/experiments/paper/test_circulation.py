@@ -7,8 +7,8 @@ import pytest
 import sympy
 
 from wgsindy import zoo
+from wgsindy.model import Generator
 from wgsindy.model.density import fit_density
-from wgsindy.model.generator import Generator
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits

@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 from wgsindy import WGSINDy, zoo
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.experiments.paper import coefficients

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from wgsindy import WGSINDy, zoo
-from wgsindy.data.arrays import frozen
-from wgsindy.model.generator import Generator
-from wgsindy.model.tensor import TensorField
-from wgsindy.terms.library import library
+from wgsindy.data import frozen
+from wgsindy.model import Generator, TensorField
+from wgsindy.terms import library
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence import recipes
 from wgsindy_evidence.campaign import Case

@@ -9,8 +9,8 @@ import pytest
 import sympy
 
 from wgsindy import WGSINDy, zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.paper import leverage

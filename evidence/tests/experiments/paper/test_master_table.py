@@ -8,8 +8,7 @@ from table_result import result
 
 from wgsindy import zoo
 from wgsindy.errors import UnknownSystemError
-from wgsindy.model.generator import Generator
-from wgsindy.model.tensor import TensorField
+from wgsindy.model import Generator, TensorField
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.experiments.paper import table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wgsindy import zoo
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.experiments.paper import convergence, nulls
 

@@ -7,7 +7,7 @@ import pytest
 from invented_lines import FIELDS, NOTHING, content_of, csv_rows, lines_of
 
 from wgsindy import zoo
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy_evidence.pages import PAGES
 from wgsindy_evidence.pages.paper import coefficients as coefficients_page
 from wgsindy_evidence.scope import Scope

@@ -8,7 +8,7 @@ import numpy as np
 from invented_lines import lines_of, middle, shown
 
 from wgsindy import zoo
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.pages import PAGES
 from wgsindy_evidence.pages.paper.departures import DEPARTURES

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.arrays import HashArray, scrambled
-from wgsindy.data.chunk import Chunk
+from wgsindy.data import Chunk, HashArray, scrambled
 
 STRETCH = 16  # samples: with digits as fine as a step, chance repeats none of so many
 KEPT = 2048  # stretches; the error of a share of one in twenty is half a percent

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, zeros
-from wgsindy.data.chunk import Chunk, Spans
+from wgsindy.data import BoolArray, Chunk, FloatArray, IntArray, Spans, zeros
 from wgsindy.diagnostics.residuals.probes import in_deviations
-from wgsindy.estimate.predictions import Predictions
-from wgsindy.terms.basis import Basis
+from wgsindy.estimate import Predictions
+from wgsindy.terms import Basis
 
 WINDOWS = (2, 4, 8, 16, 32, 64, 128)  # steps back over which residuals are summed
 RATES = ((2, 16), (4, 32), (8, 64), (16, 128))  # windows that two rates show between

@@ -12,11 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, zeros
-from wgsindy.data.chunk import Chunk, Spans
-from wgsindy.data.dataset import Dataset
-from wgsindy.estimate.predictions import Predictions
-from wgsindy.passes.summary import DataSummary
+from wgsindy.data import BoolArray, Chunk, Dataset, FloatArray, IntArray, Spans, zeros
+from wgsindy.estimate import Predictions
+from wgsindy.passes import DataSummary
 
 BINS = 12  # of equal numbers of samples along each coordinate
 PARTS = 8  # of each trajectory, in time

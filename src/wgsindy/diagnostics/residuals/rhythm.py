@@ -12,9 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import Chunk, Dataset, FloatArray, IntArray
 from wgsindy.diagnostics.residuals.probes import beyond_chance
 
 MOST_STRETCHES = 32_768

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, HashArray, zeros
-from wgsindy.data.chunk import Chunk, Spans
+from wgsindy.data import BoolArray, Chunk, FloatArray, HashArray, Spans, zeros
 from wgsindy.diagnostics.residuals import copies
 from wgsindy.diagnostics.residuals.echoes import Echoes, Listener
 from wgsindy.diagnostics.residuals.probes import (
@@ -23,10 +22,9 @@ from wgsindy.diagnostics.residuals.probes import (
     variances_apart,
 )
 from wgsindy.diagnostics.residuals.rhythm import PACES, Stretches
-from wgsindy.estimate.predictions import Predictions, Predictor
+from wgsindy.estimate import Predictions, Predictor
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SumPass, added, merged_by
-from wgsindy.passes.summary import DataSummary
+from wgsindy.passes import DataSummary, SumPass, added, merged_by
 
 # Steps over which residuals are summed. Memory that lasts longer than the longest is taken for
 # drift, and shorter memory shows better in the shorter ones.

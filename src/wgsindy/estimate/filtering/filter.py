@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.chunk import BLOCK, Chunk, Spans, block_labels
+from wgsindy.data import BLOCK, Chunk, FloatArray, IntArray, Spans, block_labels
 from wgsindy.estimate.likelihood.matrices import inverse, multiply
 from wgsindy.estimate.likelihood.transition import Dynamics, Transition
 from wgsindy.model import tensor

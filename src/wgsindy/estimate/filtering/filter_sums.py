@@ -13,14 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, zeros
-from wgsindy.data.chunk import BLOCK, Chunk
+from wgsindy.data import BLOCK, BoolArray, Chunk, FloatArray, IntArray, zeros
 from wgsindy.estimate.filtering.filter import Asked, Blocks, Innovation, innovations
 from wgsindy.estimate.likelihood.matrices import congruence, multiply
 from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, Scores
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SumPass
+from wgsindy.passes import SumPass
 
 LEAST_TOLD = 1e-12  # eigenvalue of the information about the noise, with a diagonal of one
 KNOWN = 1e18  # information about what is known beforehand: errors of a billionth

@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, zeros
-from wgsindy.data.chunk import Chunk, block_labels, whole_blocks
+from wgsindy.data import BoolArray, Chunk, FloatArray, block_labels, whole_blocks, zeros
 from wgsindy.estimate.likelihood.evidence import run_away
 from wgsindy.estimate.likelihood.reweighting import Runner
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SumPass
+from wgsindy.passes import SumPass
 
 # How often chance may take samples for noisy that are exact, by any of their coordinates: then a
 # tensor is off by several times its error. What stands out less is a matter of doubt.

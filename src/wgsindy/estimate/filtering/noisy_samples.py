@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.chunk import BLOCK
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import BLOCK, Dataset
 from wgsindy.estimate.filtering.filter_sums import FilterPass, FilterSums, Open
 from wgsindy.estimate.filtering.noise_detection import Noise
 from wgsindy.estimate.likelihood.evidence import Posterior
@@ -22,8 +21,7 @@ from wgsindy.estimate.likelihood.term_selection import (
     same_terms,
 )
 from wgsindy.estimate.likelihood.working_model import WorkingModel, blank_noiseless
-from wgsindy.model import tensor
-from wgsindy.model.uncertainty import FEWEST_CLUSTERS
+from wgsindy.model import FEWEST_CLUSTERS, tensor
 
 # Shares of the variance of increments at which no fit without it is tried, and at which such a fit
 # is no place to begin either; that of nothing but noise is one half.

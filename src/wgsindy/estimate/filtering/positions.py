@@ -12,9 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import BoolArray, Dataset, FloatArray, Trajectories
 from wgsindy.errors import DataError
 from wgsindy.estimate.filtering.noisy_samples import Filtered, follow_noise, memory
 from wgsindy.estimate.filtering.some_values import follow_all, in_coarse_steps
@@ -24,9 +22,8 @@ from wgsindy.estimate.likelihood.reweighting import Runner, with_drift
 from wgsindy.estimate.likelihood.term_selection import TermSelection
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SERIAL
-from wgsindy.passes.segments import segments_of
-from wgsindy.terms.basis import Basis
+from wgsindy.passes import SERIAL, segments_of
+from wgsindy.terms import Basis
 
 # Share of third differences that noise has at least: a motion without any would leave nothing that
 # a filter can divide by.

@@ -16,9 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Chunk, FloatArray, IntArray, Trajectories
 from wgsindy.estimate.filtering.filter import (
     Blocks,
     Innovation,

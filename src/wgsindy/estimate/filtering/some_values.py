@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Dataset, Trajectories
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.estimate.filtering.noise_detection import stands_out
 from wgsindy.estimate.filtering.noisy_samples import Filtered, chosen, follow_noise

@@ -14,14 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data import BoolArray, FloatArray
 from wgsindy.estimate.filtering.noise_detection import Doubt
 from wgsindy.estimate.likelihood.evidence import Posterior, Problem
 from wgsindy.estimate.likelihood.normal_equations import Lean, NormalEquations, Scores
 from wgsindy.estimate.likelihood.term_selection import Beside, best_entries
 from wgsindy.estimate.likelihood.working_model import WorkingModel, blank_noiseless
-from wgsindy.model import tensor
-from wgsindy.model.uncertainty import Uncertainty, clustered_covariance
+from wgsindy.model import Uncertainty, clustered_covariance, tensor
 
 LEAST_WEIGHT = 1e-3  # of a support whose coefficients count in error bars, beside the largest
 # Share of the cost of a term that supports are weighed with in error bars: so chosen that 95 %

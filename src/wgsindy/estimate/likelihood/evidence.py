@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.data import BoolArray, FloatArray, IntArray
 from wgsindy.errors import DataError
 
 EXHAUSTIVE_LIMIT = 16

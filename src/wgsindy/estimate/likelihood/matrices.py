@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.data import FloatArray, IntArray
 from wgsindy.model import tensor
 
 

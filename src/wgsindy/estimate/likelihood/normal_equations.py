@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, Scratch, zeros
-from wgsindy.data.chunk import Chunk, Spans, block_labels
+from wgsindy.data import Chunk, FloatArray, Scratch, Spans, block_labels, zeros
 from wgsindy.estimate.likelihood.evidence import Problem, Root
 from wgsindy.estimate.likelihood.working_model import (
     Local,
@@ -26,7 +25,7 @@ from wgsindy.estimate.likelihood.working_model import (
     evaluate,
 )
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SumPass
+from wgsindy.passes import SumPass
 
 # Drift weights may follow the formula further down than those of the tensor, as far as the
 # residuals agree: below this share of the mean noise, a variance is added that makes them most

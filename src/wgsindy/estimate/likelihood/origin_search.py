@@ -11,13 +11,12 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.estimate.filtering.noisy_samples import Filtered
 from wgsindy.estimate.likelihood.reweighting import Weighted
 from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection
 from wgsindy.estimate.likelihood.working_model import WorkingModel
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.origin import round_number
+from wgsindy.terms import Basis, round_number
 
 GRIDS = ((0.04, 30), (0.01, 4))  # spreads between points to try, and points either way
 NEWTON_STEPS = 8

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, Scratch
+from wgsindy.data import FloatArray, Scratch
 from wgsindy.estimate.likelihood.matrices import multiply
 
 _SCRATCH = Scratch()

@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import whole_blocks
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import Dataset, FloatArray, whole_blocks
 from wgsindy.errors import DataError, LibraryError
 from wgsindy.estimate.likelihood.evidence import Posterior, run_away
 from wgsindy.estimate.likelihood.normal_equations import (
@@ -27,8 +25,7 @@ from wgsindy.estimate.likelihood.term_selection import (
 )
 from wgsindy.estimate.likelihood.working_model import WorkingModel
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SERIAL, Engine, Pass, Total, reduce
-from wgsindy.passes.segments import segments_of
+from wgsindy.passes import SERIAL, Engine, Pass, Total, reduce, segments_of
 
 MOST_ROUNDS = 9
 MOST_HALVINGS = 3

@@ -14,8 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, frozen
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import BoolArray, Dataset, FloatArray, frozen
 from wgsindy.errors import DataError
 from wgsindy.estimate.filtering.noise_detection import Noise, detect_noise
 from wgsindy.estimate.filtering.noisy_samples import (
@@ -56,13 +55,10 @@ from wgsindy.estimate.likelihood.reweighting import (
 )
 from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection, equally_good
 from wgsindy.estimate.likelihood.working_model import WorkingModel
-from wgsindy.model import tensor
-from wgsindy.model.equations import Alternative
-from wgsindy.model.uncertainty import FEWEST_CLUSTERS, Uncertainty
-from wgsindy.passes.engine import SERIAL, Engine, PassPair
-from wgsindy.passes.summary import DataSummary
+from wgsindy.model import FEWEST_CLUSTERS, Alternative, Uncertainty, tensor
+from wgsindy.passes import SERIAL, DataSummary, Engine, PassPair
 from wgsindy.recipes import LikelihoodRecipe
-from wgsindy.terms.basis import Basis
+from wgsindy.terms import Basis
 
 
 @dataclass(frozen=True)

@@ -18,17 +18,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data import BoolArray, FloatArray
 from wgsindy.errors import LibraryError
 from wgsindy.estimate.likelihood.evidence import Penalty, Posterior, Problem, improved, search
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations
 from wgsindy.estimate.likelihood.working_model import blank_noiseless
-from wgsindy.model import tensor
-from wgsindy.model.equations import Alternative
-from wgsindy.model.linear_form import field_names
-from wgsindy.passes.summary import DataSummary
+from wgsindy.model import Alternative, field_names, tensor
+from wgsindy.passes import DataSummary
 from wgsindy.recipes import LikelihoodRecipe
-from wgsindy.terms.basis import Basis
+from wgsindy.terms import Basis
 
 NEGATIVE_COST = 5.0  # log-evidence for a variance that turns negative beyond the data
 REACH = 2.0  # how far beyond the data a variance must stay positive

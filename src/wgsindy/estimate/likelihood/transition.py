@@ -25,9 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.frame import Frame
+from wgsindy.data import Chunk, FloatArray, Frame
 from wgsindy.estimate.likelihood.paths import (
     Fields,
     Path,
@@ -38,9 +36,8 @@ from wgsindy.estimate.likelihood.paths import (
     set_rates,
 )
 from wgsindy.model import tensor
-from wgsindy.passes.summary import DataSummary
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.monomials import Taylor
+from wgsindy.passes import DataSummary
+from wgsindy.terms import Basis, Taylor
 
 MOST_SKEWED = 8  # coordinates whose third moments are followed
 SHORT_STEP = 0.15  # |J| dt up to which two points a step are enough: errors are (J dt)^2 / 24

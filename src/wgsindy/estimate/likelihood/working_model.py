@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.chunk import Chunk
+from wgsindy.data import BoolArray, Chunk, FloatArray
 from wgsindy.estimate.likelihood.matrices import inverse, multiply
 from wgsindy.estimate.likelihood.transition import Dynamics, Place, Transition
 from wgsindy.model import tensor
-from wgsindy.passes.summary import DataSummary
-from wgsindy.terms.basis import Basis
+from wgsindy.passes import DataSummary
+from wgsindy.terms import Basis
 
 # Where noise is far below its mean, the tensor formula is extrapolated towards zero, and a target
 # with variance a^2 gets a weight that a small error of a makes enormous.

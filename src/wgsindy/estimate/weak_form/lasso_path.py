@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.data import BoolArray, FloatArray, IntArray
 
 DEGENERATE = 1e-14  # what a term must have left that the terms in the model do not explain
 MOST_KNOTS = 500  # rounding can lead a degenerate problem in circles

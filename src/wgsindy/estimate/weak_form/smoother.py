@@ -17,14 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, HashArray, Scratch, scrambled
-from wgsindy.data.chunk import Chunk
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.frame import Frame
-from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
-from wgsindy.passes.summary import DataSummary
+from wgsindy.data import Chunk, Dataset, FloatArray, Frame, HashArray, Scratch, scrambled
+from wgsindy.passes import SERIAL, DataSummary, Engine, SumPass, reduce
 from wgsindy.recipes import WeakFormRecipe
-from wgsindy.terms.monomials import Monomials
+from wgsindy.terms import Monomials
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController

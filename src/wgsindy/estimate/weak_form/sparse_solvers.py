@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.data import BoolArray, FloatArray, IntArray
 from wgsindy.errors import LibraryError, NotEnoughDataError
 from wgsindy.estimate.weak_form.lasso_path import lasso_paths
 from wgsindy.recipes import WeakFormRecipe

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, frozen
+from wgsindy.data import FloatArray, frozen
 from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
 from wgsindy.estimate.weak_form.weak_rows import WeakForm
-from wgsindy.model import tensor
-from wgsindy.model.tensor import TensorField
+from wgsindy.model import TensorField, tensor
 from wgsindy.recipes import WeakFormRecipe
 
 NOISE_CLIP = (0.05, 20.0)

@@ -14,19 +14,14 @@ from functools import cached_property
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, Scratch
-from wgsindy.data.chunk import Chunk, Spans
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.frame import Frame
+from wgsindy.data import BoolArray, Chunk, Dataset, FloatArray, Frame, IntArray, Scratch, Spans
 from wgsindy.errors import RecipeError
 from wgsindy.estimate.observation_noise import observation_noise
 from wgsindy.estimate.weak_form.smoother import Smoother, build_smoother, taught_by
 from wgsindy.model import tensor
-from wgsindy.passes.engine import SERIAL, Engine, SumPass, reduce
-from wgsindy.passes.summary import DataSummary, data_summary
+from wgsindy.passes import SERIAL, DataSummary, Engine, SumPass, data_summary, reduce
 from wgsindy.recipes import WeakFormRecipe
-from wgsindy.terms.basis import Basis
-from wgsindy.terms.origin import origin_of
+from wgsindy.terms import Basis, origin_of
 
 # Of a chunk that one smoother serves, and of the library on it (n, K), make (n, C); both are best
 # laid out column by column, which is how everything is computed.

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.holes import BRIDGED, LONGEST_HOLE
-from wgsindy.data.validation import number
+from wgsindy.data import BRIDGED, LONGEST_HOLE, BoolArray, FloatArray, number
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Note, add_note, counted

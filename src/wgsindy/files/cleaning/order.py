@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data import BoolArray, FloatArray
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Note, add_note, counted

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray
+from wgsindy.data import FloatArray, IntArray
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.columns.roles import Roles
 from wgsindy.files.columns.times import Clock, Times, check_dt, times_of_all

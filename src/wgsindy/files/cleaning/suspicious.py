@@ -12,7 +12,7 @@ from functools import reduce
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray, IntArray
+from wgsindy.data import BoolArray, FloatArray, IntArray
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Note, add_note, counted
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import DataError
 from wgsindy.files.columns.recognised import real_states
 from wgsindy.files.columns.times import UNIT_OF, looks_like_timestamps

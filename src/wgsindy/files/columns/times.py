@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.validation import number
+from wgsindy.data import BoolArray, FloatArray, number
 from wgsindy.errors import DataError
 from wgsindy.files.columns.dates import looks_like_date, moments_of, seconds_of_day, whole_numbers
 from wgsindy.files.columns.trading import TRADING_DAYS, trading_days

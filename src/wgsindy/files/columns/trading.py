@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.files.table import Column
 
 TRADING_DAYS = 252  # in a year, as is the custom

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data.source import Block
+from wgsindy.data import Block
 from wgsindy.errors import DataError
 from wgsindy.files.formats.arrays import tables_of_arrays
 from wgsindy.files.formats.loading import as_data_error

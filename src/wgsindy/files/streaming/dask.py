@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data.source import Block
+from wgsindy.data import Block
 from wgsindy.errors import DataError
 from wgsindy.files.formats.arrays import tables_of_arrays
 from wgsindy.files.formats.frames import is_column, table_of_frame

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data.source import Block, Source
+from wgsindy.data import Block, Source
 from wgsindy.files.columns.times import SECONDS
 from wgsindy.files.table import Table
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wgsindy.data.source import Block
+from wgsindy.data import Block
 from wgsindy.files.formats.frames import table_of_frame
 from wgsindy.files.formats.loading import as_data_error
 from wgsindy.files.formats.stores import open_parquet

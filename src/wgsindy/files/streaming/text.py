@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data.source import Block
+from wgsindy.data import Block
 from wgsindy.errors import DataError
 from wgsindy.files.formats.dialect import find_dialect
 from wgsindy.files.formats.loading import as_data_error

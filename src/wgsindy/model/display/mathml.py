@@ -15,7 +15,7 @@ from wgsindy.model.display.units import named_fields
 from wgsindy.model.equations import Coefficient
 from wgsindy.model.generator import Generator
 from wgsindy.model.linear_form import field_names, join_terms
-from wgsindy.terms.expression import Expression
+from wgsindy.terms import Expression
 
 TIMES = Markup("<mo>&InvisibleTimes;</mo>")
 DOT = "<mo>&sdot;</mo>"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.frame import Frame
+from wgsindy.data import FloatArray, Frame
 from wgsindy.errors import LibraryError
 from wgsindy.model import tensor
 from wgsindy.model.display import svg

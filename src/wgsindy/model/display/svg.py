@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.model.display.numbers import rounded, typographic
 
 ACCENT = "#d9762b"  # an orange that stands out of white and of black

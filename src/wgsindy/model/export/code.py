@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from wgsindy.errors import DataError
 from wgsindy.model import tensor
 from wgsindy.model.equations import Formulas
-from wgsindy.terms.derivatives import FUNCTIONS
-from wgsindy.terms.expression import Expression, Notation
+from wgsindy.terms import FUNCTIONS, Expression, Notation
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -11,14 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.diagnostics import Diagnostics
-from wgsindy.diagnostics.residuals.sums import standardised
-from wgsindy.estimate.predictions import Predictor
-from wgsindy.model.generator import Generator
-from wgsindy.model.uncertainty import normal_quantile
-from wgsindy.passes.summary import data_summary
+from wgsindy.data import FloatArray, IntArray, Trajectories
+from wgsindy.diagnostics import Diagnostics, standardised
+from wgsindy.estimate import Predictor
+from wgsindy.model import Generator, normal_quantile
+from wgsindy.passes import data_summary
 from wgsindy.report.checks.simulation import autocorrelation
 
 LAGS = 30

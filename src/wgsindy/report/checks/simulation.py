@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray, IntArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, IntArray, Trajectories
 from wgsindy.errors import SimulationError
-from wgsindy.model.generator import Generator
-from wgsindy.model.simulate import EulerMaruyama, Process
+from wgsindy.model import EulerMaruyama, Generator, Process
 
 REPLICAS = 19
 # Steps are simulated one after the other, segments at once: long trajectories are cut, and start

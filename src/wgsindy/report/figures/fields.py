@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import OutputError
 from wgsindy.files import write_atomically
-from wgsindy.model.generator import Generator
-from wgsindy.model.plots.portrait import plot
+from wgsindy.model import Generator, plot
 from wgsindy.report.digest import States
 from wgsindy.report.field_data import (
     Mesh,

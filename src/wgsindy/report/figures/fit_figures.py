@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wgsindy.data.dataset import Dataset
-from wgsindy.model import tensor
-from wgsindy.model.display.numbers import rounded, typographic
-from wgsindy.model.display.units import Units, named_equations, named_fields
-from wgsindy.model.equations import Coefficient
-from wgsindy.model.generator import Generator
+from wgsindy.data import Dataset
+from wgsindy.model import (
+    Coefficient,
+    Generator,
+    Units,
+    named_equations,
+    named_fields,
+    rounded,
+    tensor,
+    typographic,
+)
 from wgsindy.report.digest import Digest, States, digest, relative
 from wgsindy.report.field_data import (
     FieldCurves,

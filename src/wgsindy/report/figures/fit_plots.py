@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wgsindy.data.dataset import Dataset
+from wgsindy.data import Dataset
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.errors import DataError
-from wgsindy.model.display.numbers import percent
-from wgsindy.model.display.units import with_unit
-from wgsindy.model.generator import Generator
-from wgsindy.model.plots.portrait import new_axes
+from wgsindy.model import Generator, new_axes, percent, with_unit
 from wgsindy.report.checks.residuals import residuals
 from wgsindy.report.checks.simulation import check_by_simulation
 from wgsindy.report.digest import digest

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import ReadoutError
-from wgsindy.model.display.units import with_unit
-from wgsindy.readouts.readouts import Readouts
+from wgsindy.model import with_unit
+from wgsindy.readouts import Readouts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

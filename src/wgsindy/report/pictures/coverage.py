@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.model.display.numbers import percent
-from wgsindy.model.generator import Generator
+from wgsindy.data import BoolArray, FloatArray
+from wgsindy.model import Generator, percent
 from wgsindy.report.digest import States
 from wgsindy.report.field_data import Mesh, Plane, half_widths, planes
 from wgsindy.report.pictures.picture import (

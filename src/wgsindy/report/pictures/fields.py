@@ -8,10 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.model import tensor
-from wgsindy.model.display.units import Units, named_fields
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
+from wgsindy.model import Generator, Units, field_names, named_fields, tensor
 from wgsindy.report.digest import States
 from wgsindy.report.field_data import (
     FieldCurves,

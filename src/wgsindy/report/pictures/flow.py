@@ -6,11 +6,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model import tensor
-from wgsindy.model.display.units import named_fields
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator, field_names, named_fields, tensor
 from wgsindy.report.digest import States
 from wgsindy.report.field_data import Plane, planes
 from wgsindy.report.page_text import duration

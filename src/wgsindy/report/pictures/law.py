@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from wgsindy.errors import ReadoutError, WgsindyError
-from wgsindy.model.display.units import with_unit
-from wgsindy.model.generator import Generator
-from wgsindy.readouts.readouts import TURNS, Readouts
-from wgsindy.readouts.values import Value
+from wgsindy.model import Generator, with_unit
+from wgsindy.readouts import TURNS, Readouts, Value
 from wgsindy.report.digest import Digest, States
 from wgsindy.report.field_data import planes
 from wgsindy.report.page_text import capitalised

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from wgsindy.errors import WgsindyError
-from wgsindy.estimate.states import states_of
-from wgsindy.model.display.units import with_unit
-from wgsindy.model.generator import Generator
+from wgsindy.estimate import states_of
+from wgsindy.model import Generator, with_unit
 from wgsindy.report.digest import Digest
 from wgsindy.report.pictures.picture import OBSERVED, Picture, axes, band, curve, numbers
 

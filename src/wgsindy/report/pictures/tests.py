@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.display.numbers import percent
-from wgsindy.model.display.units import with_unit
-from wgsindy.model.uncertainty import normal_quantile
+from wgsindy.data import FloatArray
+from wgsindy.model import normal_quantile, percent, with_unit
 from wgsindy.report.checks.residuals import Residuals
 from wgsindy.report.checks.simulation import Envelope, SimulationCheck
 from wgsindy.report.pictures.picture import (

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.zoo.scores import central_grid, relative_error

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import sympy
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy_evidence.experiments.ours.unseen import Process, fine_path, substeps_of
 
 X, Y, U, V = sympy.symbols("x y v_x v_y", real=True)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import WgsindyWarning
-from wgsindy.estimate.fit import fit_dataset
+from wgsindy.estimate import fit_dataset
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.hidden.motions import MOTIONS, noisy, states
 from wgsindy_evidence.experiments.hidden.positions import STEPS

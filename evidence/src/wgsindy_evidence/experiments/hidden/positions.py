@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 from wgsindy.zoo.scores import central_grid, relative_error
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.hidden.motions import MOTIONS, TRAJECTORIES, Motion, noisy, states

@@ -9,7 +9,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.estimator import WGSINDy
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.hidden.motions import MOTIONS, TRAJECTORIES, noisy, states

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
-from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
+from wgsindy.model import Generator, field_names
 from wgsindy.zoo.system import diagonal
 from wgsindy_evidence import recipes
 from wgsindy_evidence.campaign import Case

@@ -11,7 +11,7 @@ from typing import Any
 
 from wgsindy import zoo
 from wgsindy.errors import WgsindyError
-from wgsindy.model.simulate import EulerMaruyama
+from wgsindy.model import EulerMaruyama
 from wgsindy.zoo import System
 from wgsindy.zoo.scores import central_grid
 from wgsindy_evidence.campaign import Case

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import BoolArray, FloatArray
+from wgsindy.data import BoolArray, FloatArray
 from wgsindy.errors import RepeatedSamplesWarning
 from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, recover_by_likelihood
-from wgsindy.model.simulate import EulerMaruyama
-from wgsindy.passes.summary import data_summary
+from wgsindy.model import EulerMaruyama
+from wgsindy.passes import data_summary
 from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy.zoo import System
 from wgsindy_evidence import recipes
 from wgsindy_evidence.campaign import Case

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.frame import CENTRAL_RANGE
+from wgsindy.data import CENTRAL_RANGE
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.diagnostics.findings import Diagnostics
+from wgsindy.data import Trajectories
+from wgsindy.diagnostics import Diagnostics
 from wgsindy.errors import WgsindyError, WgsindyWarning
 from wgsindy.estimator import WGSINDy
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 from wgsindy.zoo.scores import central_grid
 from wgsindy_evidence import recipes
 from wgsindy_evidence.campaign import Case

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy.errors import ReadoutError
-from wgsindy.model.generator import Generator
-from wgsindy.readouts.readouts import Readouts
-from wgsindy.readouts.values import Value
+from wgsindy.model import Generator
+from wgsindy.readouts import Readouts, Value
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.baselines.oracle import fit_oracle
 from wgsindy_evidence.campaign import Case

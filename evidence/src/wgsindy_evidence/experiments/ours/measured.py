@@ -19,12 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import BoolArray, FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import BoolArray, FloatArray, Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator, tensor
 from wgsindy.zoo.scores import central_grid, relative_error
 from wgsindy_evidence import recipes
 from wgsindy_evidence.baselines.oracle import fit_oracle

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits

@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
-from wgsindy.model.generator import Generator
+from wgsindy.model import Generator
 from wgsindy.zoo.scores import central_grid
 from wgsindy.zoo.system import diagonal
 from wgsindy_evidence import recipes

@@ -11,10 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.estimator import WGSINDy
-from wgsindy.model.simulate import EulerMaruyama
+from wgsindy.model import EulerMaruyama
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence import recipes

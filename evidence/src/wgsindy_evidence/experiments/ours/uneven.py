@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import IntArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import IntArray, Trajectories
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator, tensor
 from wgsindy.zoo.system import Drift, Tensor, correlated, diagonal
 
 X, Y, Z = sympy.symbols("x y z", real=True)

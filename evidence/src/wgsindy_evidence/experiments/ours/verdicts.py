@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from wgsindy import zoo
-from wgsindy.diagnostics.findings import Limitation
+from wgsindy.diagnostics import Limitation
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.experiments.ours.observation_noise import observed

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import Trajectories
 from wgsindy.estimate.likelihood.stages import recover_by_likelihood
 from wgsindy.model import linear_form as symbolic
-from wgsindy.passes.summary import data_summary
-from wgsindy.terms.library import library
+from wgsindy.passes import data_summary
+from wgsindy.terms import library
 from wgsindy.zoo import System
 from wgsindy_evidence import support
 from wgsindy_evidence.campaign import Case

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import frozen
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.model.generator import Generator
+from wgsindy.data import Trajectories, frozen
+from wgsindy.model import Generator
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy.zoo.system import diagonal

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator, tensor
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.model import tensor
-from wgsindy.model.generator import Generator
-from wgsindy.passes.summary import data_summary
-from wgsindy.terms.library import library
+from wgsindy.data import FloatArray, Trajectories
+from wgsindy.model import Generator, tensor
+from wgsindy.passes import data_summary
+from wgsindy.terms import library
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence import support

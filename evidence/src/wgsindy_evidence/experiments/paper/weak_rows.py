@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
+from wgsindy.data import FloatArray, Trajectories
 from wgsindy.estimate.weak_form.smoother import Smoother
 from wgsindy.estimate.weak_form.weak_rows import weak_form
 from wgsindy.recipes import WeakFormRecipe
-from wgsindy.terms.library import library
+from wgsindy.terms import library
 from wgsindy_evidence import recipes
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from wgsindy.diagnostics.findings import Limitation
+from wgsindy.diagnostics import Limitation
 from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.judged.linear_forms import (
     ABSENT,

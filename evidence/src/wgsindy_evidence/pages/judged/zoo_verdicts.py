@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from wgsindy import zoo
-from wgsindy.diagnostics.findings import Limitation
+from wgsindy.diagnostics import Limitation
 from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.judged.zoo_verdicts import (
     AUTO,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wgsindy.model.uncertainty import normal_quantile
+from wgsindy.model import normal_quantile
 from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.grid import Grid, number, percent
 from wgsindy_evidence.pages.page import Content

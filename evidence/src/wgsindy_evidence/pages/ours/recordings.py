@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.model.uncertainty import normal_quantile
+from wgsindy.model import normal_quantile
 from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.ours.recordings import RECORDINGS, Recording
 from wgsindy_evidence.grid import Grid, number

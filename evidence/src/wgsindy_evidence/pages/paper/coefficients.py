@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.model.linear_form import field_names
-from wgsindy.terms.library import library
+from wgsindy.model import field_names
+from wgsindy.terms import library
 from wgsindy_evidence import published, support
 from wgsindy_evidence.campaign import Case, Line
 from wgsindy_evidence.experiments.paper.coefficients import METHODS, POOLED, TRAJECTORIES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.paper.leverage import METHODS

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from wgsindy import zoo
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.linear_form import field_names
-from wgsindy.terms.library import library
+from wgsindy.data import FloatArray
+from wgsindy.model import field_names
+from wgsindy.terms import library
 from wgsindy_evidence import support
 from wgsindy_evidence.campaign import Line
 from wgsindy_evidence.experiments.paper.table import CONTROL

@@ -27,14 +27,14 @@ def _names(task: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _terms(task: dict[str, Any]) -> list[str]:
-    from wgsindy.terms.monomials import monomial_name
+    from wgsindy.terms import monomial_name
 
     return [monomial_name(row, _names(task)) for row in task["powers"].tolist()]
 
 
 def fit(task: dict[str, Any]) -> Any:
     """Fit the recipe that the task names."""
-    from wgsindy.data.trajectories import Trajectories
+    from wgsindy.data import Trajectories
     from wgsindy.errors import RepeatedSamplesWarning
     from wgsindy.estimator import WGSINDy
     from wgsindy_evidence.recipes import get

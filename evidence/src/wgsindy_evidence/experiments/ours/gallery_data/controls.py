@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.signal import lfilter
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator
 from wgsindy.zoo.system import correlated, diagonal
 from wgsindy_evidence.experiments.ours.gallery_data.kind import ALONE, DT, SEVERAL, Kind, Make, Size
 from wgsindy_evidence.experiments.ours.gallery_data.maps import lorenz

@@ -9,9 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.signal import lfilter
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.data.trajectories import Trajectories
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray, Trajectories
+from wgsindy.model import Generator
 
 DT = 0.05
 SUBSTEPS = 10  # Euler steps of a sampling step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     ALONE,
     DT,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy_evidence.experiments.ours.gallery_data.kind import ALONE, Kind
 
 Rng = np.random.Generator

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from wgsindy.data.arrays import FloatArray
+from wgsindy.data import FloatArray
 from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     ALONE,
     DT,

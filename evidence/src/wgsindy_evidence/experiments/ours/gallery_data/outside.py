@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import sympy
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator
 from wgsindy.zoo.system import diagonal
 from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     ALONE,

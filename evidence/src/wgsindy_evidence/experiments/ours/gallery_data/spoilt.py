@@ -9,8 +9,8 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.signal import lfilter, savgol_filter
 
-from wgsindy.data.arrays import FloatArray
-from wgsindy.model.generator import Generator
+from wgsindy.data import FloatArray
+from wgsindy.model import Generator
 from wgsindy.zoo.system import diagonal
 from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     ALONE,
