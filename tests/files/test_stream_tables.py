@@ -17,8 +17,8 @@ from alike import assert_same
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-import wgsindy.files.streaming.arrays as streamed_arrays
-import wgsindy.files.streaming.text as streamed_text
+import wgsindy.files.formats.arrays as streamed_arrays
+import wgsindy.files.formats.text as streamed_text
 from wgsindy import read, stream
 from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import (

@@ -7,7 +7,7 @@
 
 ``stream`` leaves the data where they are and takes all complete rows as they are::
 
-    streaming (a LazyTable: first rows, and sources of all rows) -> columns -> Stream
+    formats (a LazyTable: first rows, and sources of all rows) -> columns -> Stream
 
 ``open_data`` chooses between the two. All of them give a :class:`Reading`: data and notes; only
 ``stream``, whose notes become warnings, gives the data alone. No module has the name of a function
@@ -16,16 +16,16 @@ of this package, which it would replace in ``wgsindy.files`` when it is imported
 
 from wgsindy.files.atomic import (
     csv_text,
+    opened,
     refuse_occupied,
     refuse_unwritable,
     save_folder,
     whole_folder,
     write_atomically,
 )
+from wgsindy.files.coercion import as_dataset
 from wgsindy.files.columns.roles import formula_name
-from wgsindy.files.columns.times import checked_unit
-from wgsindy.files.drafts import opened
-from wgsindy.files.given import as_dataset
+from wgsindy.files.columns.units import checked_unit
 from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.read_tables import label_of, open_data, read
 from wgsindy.files.stream_tables import stream

@@ -16,24 +16,29 @@ import numpy as np
 
 from wgsindy.data import Dataset, Trajectories, numbers, resolution_of, screened
 from wgsindy.errors import DataError, MissingValuesWarning, WgsindyWarning
-from wgsindy.files.cleaning.exports import joined_exports
-from wgsindy.files.cleaning.gaps import without_gaps
-from wgsindy.files.cleaning.order import ordered
+from wgsindy.files.cleaning.order import ordered, without_gaps
 from wgsindy.files.cleaning.raw_trajectories import (
     RawTrajectory,
     as_logarithms,
     drop_constant,
+    joined_exports,
     raw_trajectories,
 )
 from wgsindy.files.cleaning.suspicious import inspect
 from wgsindy.files.columns.angles import unwrapped
-from wgsindy.files.columns.replicates import one_trajectory_a_column
-from wgsindy.files.columns.roles import Roles, as_list, find_roles, note_roles, state_names
-from wgsindy.files.columns.times import ROWS, Clock, checked_dt, checked_unit, with_joined_date
-from wgsindy.files.columns.units import header_unit
+from wgsindy.files.columns.roles import (
+    Roles,
+    as_list,
+    find_roles,
+    note_roles,
+    one_trajectory_a_column,
+    state_names,
+)
+from wgsindy.files.columns.times import ROWS, Clock, step_of, with_joined_date
+from wgsindy.files.columns.units import checked_unit, header_unit
 from wgsindy.files.formats.loading import paths_of, tables_of
 from wgsindy.files.notes import KIND_OF, Note, Reading, warn_of
-from wgsindy.files.table import require_columns, widened
+from wgsindy.files.table import require_columns, wide_table
 
 if TYPE_CHECKING:
     from wgsindy.data import Stream
@@ -108,7 +113,7 @@ def read(
     log : states to replace by their logarithm; ``x`` becomes ``log_x``
     missing : numbers that stand for no value, for example ``[-999]``
     gap : longest step in time that is no gap, by default 5 times the usual one; see
-        ``wgsindy.files.cleaning.gaps``
+        ``wgsindy.files.cleaning.order``
 
     Raises
     ------
@@ -130,9 +135,9 @@ def read(
     """
     notes: list[Note] = []
     driving = as_list(inputs, "inputs") or []
-    tables = [with_joined_date(widened(table, variable, value)) for table in tables_of(source)]
+    tables = [with_joined_date(wide_table(table, variable, value)) for table in tables_of(source)]
     require_columns(tables)
-    dt = checked_dt(1.0 if clock == ROWS and dt is None else dt, tables)
+    dt = step_of(1.0 if clock == ROWS and dt is None else dt, tables)
     asked = Clock(
         checked_unit(unit, "unit"), checked_unit(time_unit, "time_unit"), time_format, clock, dt
     )

@@ -12,15 +12,14 @@ import numpy as np
 from wgsindy.data import Block, Source, Stream
 from wgsindy.errors import DataError
 from wgsindy.files.columns.roles import as_list, find_roles, note_roles, state_names
-from wgsindy.files.columns.times import checked_dt, epoch_sentence, epoch_unit
+from wgsindy.files.columns.times import epoch_sentence, epoch_unit, step_of
+from wgsindy.files.formats.arrays import ArrayTable, GivenArray, StoredArrays
+from wgsindy.files.formats.dask import DaskArrayTable, DaskFrameTable, is_dask
+from wgsindy.files.formats.frames import ParquetTable
 from wgsindy.files.formats.loading import format_of, paths_of
+from wgsindy.files.formats.text import TextTable
 from wgsindy.files.notes import Note, Reading, collecting_warnings, warn_of
-from wgsindy.files.streaming.arrays import ArrayTable, GivenArray, StoredArrays
-from wgsindy.files.streaming.dask import DaskArrayTable, DaskFrameTable, is_dask
-from wgsindy.files.streaming.lazy_table import LazyTable, WantedColumns
-from wgsindy.files.streaming.parquet import ParquetTable
-from wgsindy.files.streaming.text import TextTable
-from wgsindy.files.table import Table, require_columns
+from wgsindy.files.table import LazyTable, Table, WantedColumns, require_columns
 
 
 def stream(
@@ -91,11 +90,11 @@ def stream_reading(
     if callable(source):
         if not (states is time is trajectory is None):
             raise DataError("what a function yields has no columns to choose; leave them out.")
-        return _reading([UserFunction(source, checked_dt(dt, []))], names, notes)
+        return _reading([UserFunction(source, step_of(dt, []))], names, notes)
     tables = _lazy_tables(source)
     first = tables[0].head()
     require_columns([first])
-    dt = checked_dt(dt, [first])
+    dt = step_of(dt, [first])
     roles = find_roles(
         first,
         states=as_list(states, "states"),

@@ -1,19 +1,24 @@
-"""The one shape in which every source arrives: named columns of equal length, one a variable."""
+"""The two shapes in which every source arrives: a table in memory, and one that stays where it is.
+
+Both have named columns of equal length, before anyone decides what they mean.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data import FloatArray
+from wgsindy.data import Block, FloatArray, Source
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.columns.units import header_unit
+from wgsindy.files.columns.units import SECONDS, header_unit
 from wgsindy.files.notes import counted, listed
 
 Column = NDArray[Any]  # numbers (NaN is missing), datetime64 (NaT), or objects (text or None)
@@ -111,7 +116,7 @@ def positional_name(position: int) -> str:
     return f"column {position}"
 
 
-def widened(table: Table, variable: str | int | None, value: str | int | None) -> Table:
+def wide_table(table: Table, variable: str | int | None, value: str | int | None) -> Table:
     """Return the table with one column a variable, if it is long.
 
     Rows of one time and one id become one row; a variable that such a row already has begins
@@ -171,3 +176,90 @@ def _found(table: Table) -> tuple[str, str] | None:
         return None
     column = table.columns[variables[0]]
     return (variables[0], values[0]) if column.dtype.kind == "O" else None
+
+
+@contextmanager
+def as_data_error(path: Path, kind: str) -> Iterator[None]:
+    """Turn whatever a library raises on a broken file into one sentence."""
+    try:
+        yield
+    except DataError:
+        raise
+    # Damaged files raise errors of every type in the libraries that read them.
+    except Exception as error:
+        why = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise DataError(
+            f"{path} cannot be read as {kind}: {why[:160]}. It may be half written; write it again."
+        ) from None
+
+
+HEAD_ROWS = 1000  # by which columns are recognised
+BLOCK_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class WantedColumns:
+    """Which columns of a table are read, and what becomes of them."""
+
+    states: tuple[str, ...]
+    time: str | None  # without it the step is ``dt``
+    trajectory: str | None
+    dt: float | None
+    file: int  # number of the file: the same id in another one is another trajectory
+    epoch: str | None = None  # unit of times that count since 1970, if they do
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.states, *(name for name in (self.time, self.trajectory) if name is not None))
+
+    def block(
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        *,
+        states: NDArray[Any] | None = None,
+        number: int | None = None,
+    ) -> Block:
+        """Make a block of samples.
+
+        ``columns`` by name, each ``(n,)``; ``states (n, d)``, if they are there in one array;
+        ``number`` of the trajectory in a stack ``(R, n, d)``.
+        """
+        if states is None:
+            states = np.stack([columns[name] for name in self.states], axis=1)
+        clock: Any = self.dt if self.time is None else columns[self.time]
+        if self.epoch is not None:
+            clock = _since_1970(clock, self.epoch)
+        owner: Any = 0 if self.trajectory is None else columns[self.trajectory]
+        return Block(states, clock, owner, (self.file, number))
+
+
+def _since_1970(counts: NDArray[Any], unit: str) -> NDArray[Any]:
+    """Make timestamps of counts, whose steps are in seconds."""
+    if counts.dtype.kind in "iu":
+        return counts.astype(np.int64).astype(f"datetime64[{unit}]")
+    missing = np.isnan(counts)
+    # Apart from each other: both together have more digits than a float.
+    fraction, whole = np.modf(np.where(missing, 0.0, counts))
+    each = round(SECONDS[unit] * 1e9)
+    nanoseconds = whole.astype(np.int64) * each + np.rint(fraction * each).astype(np.int64)
+    stamps = nanoseconds.astype("datetime64[ns]")
+    stamps[missing] = np.datetime64("NaT", "ns")
+    return stamps
+
+
+class LazyTable(Protocol):
+    """One file, store or array, which stays where it is."""
+
+    def head(self) -> Table:
+        """Return the first rows, with the names that :func:`wgsindy.read` gives to columns."""
+        ...
+
+    def sources(self, wanted: WantedColumns) -> Sequence[Source]:
+        """Describe where all rows are."""
+        ...
+
+
+def package_needed(what: str, package: str) -> DataError:
+    """Say which package reads a format: by its own name, which can always be installed."""
+    return DataError(f"{what}, for which the package {package} is needed: pip install {package}.")

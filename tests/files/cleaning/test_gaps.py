@@ -15,7 +15,7 @@ from wgsindy.errors import (
     ShortPiecesWarning,
 )
 from wgsindy.files import read
-from wgsindy.files.cleaning.gaps import longest_usual_step
+from wgsindy.files.cleaning.order import longest_usual_step
 
 
 def holed(*rows: slice | int) -> FloatArray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wgsindy.errors import DataError
-from wgsindy.files.columns.dates import moments_of, seconds_of_day, whole_numbers
+from wgsindy.files.columns.times import moments_of, seconds_of_day, whole_numbers
 from wgsindy.files.table import Column
 
 

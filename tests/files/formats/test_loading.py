@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from wgsindy.data import FloatArray
 from wgsindy.errors import DataError, WgsindyError, WgsindyWarning
 from wgsindy.files import read
-from wgsindy.files.formats.unpacking import MOST_NUMBERS, MOST_TEXT
+from wgsindy.files.formats.loading import MOST_ARRAY_BYTES, MOST_TEXT_BYTES
 
 QUICK = settings(
     max_examples=25,
@@ -193,12 +193,12 @@ def test_a_damaged_file_gives_a_sentence_or_data(name: str, seed: int, tmp_path:
 def gzip_bomb(path: Path) -> None:
     with gzip.open(path, "wb", 9) as file:
         file.write(b"t,x\n")
-        for _ in range(MOST_TEXT // 2**20 + 1):
+        for _ in range(MOST_TEXT_BYTES // 2**20 + 1):
             file.write(b"0.00001,1.00001\n" * 2**16)
 
 
 def npz_bomb(path: Path) -> None:
-    np.savez_compressed(path, x=np.zeros((MOST_NUMBERS // 8 + 1,)))
+    np.savez_compressed(path, x=np.zeros((MOST_ARRAY_BYTES // 8 + 1,)))
 
 
 def hdf5_bomb(path: Path) -> None:
@@ -229,7 +229,7 @@ def test_a_small_file_that_stands_for_a_large_one_is_refused(name: str, tmp_path
     with pytest.raises(DataError, match=sentence):
         read(path)
     # Text is unpacked up to the limit; of the rest, nothing is.
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 3 * MOST_TEXT / 1024
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 3 * MOST_TEXT_BYTES / 1024
 
 
 @pytest.mark.parametrize("members", [1, 2, 5])

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import wgsindy.files.streaming.arrays as streamed_arrays
-import wgsindy.files.streaming.parquet as streamed_parquet
-import wgsindy.files.streaming.text as streamed_text
+import wgsindy.files.formats.arrays as streamed_arrays
+import wgsindy.files.formats.frames as streamed_parquet
+import wgsindy.files.formats.text as streamed_text
 from wgsindy import read, stream
 from wgsindy.data import Stream
 from wgsindy.errors import DataError, MissingValuesWarning

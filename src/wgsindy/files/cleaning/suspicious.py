@@ -24,7 +24,7 @@ AROUND = 4
 # Trajectories of one process differ in their noise by factors; by 100 they differ in units.
 OTHER_UNIT = 100.0
 FEWEST_OTHERS = 8  # values that can tell how far values spread
-BLOCK = 10  # increments whose median is a scale that no single outlier moves
+SCALE_BLOCK = 10  # increments whose median is a scale that no single outlier moves
 
 
 def inspect(raw: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]) -> None:
@@ -34,14 +34,14 @@ def inspect(raw: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note
         states = np.concatenate([trajectory.states for trajectory in raw])
         owner = np.repeat(np.arange(len(raw)), [len(trajectory.states) for trajectory in raw])
         for p, name in enumerate(names):
-            samples = _note_stand_ins(Samples(states[:, p], owner), name, notes)
+            samples = _note_stand_ins(Coordinate(states[:, p], owner), name, notes)
             _note_outliers(samples, name, notes)
         _note_changes_of_unit(raw, names, notes)
         _note_other_units(raw, names, notes)
 
 
 @dataclass(frozen=True)
-class Samples:
+class Coordinate:
     """One coordinate of all trajectories, one after the other, as if they were one array.
 
     A file may have 100,000 short trajectories, and a call of NumPy for each of them takes longer
@@ -56,7 +56,7 @@ class Samples:
         return np.flatnonzero(self.owner[1:] == self.owner[:-1])
 
 
-def _note_stand_ins(samples: Samples, name: str, notes: list[Note]) -> Samples:
+def _note_stand_ins(samples: Coordinate, name: str, notes: list[Note]) -> Coordinate:
     """Note numbers that seem to stand for no value; return the other samples."""
     stand_ins = _stand_ins(samples.values)
     if not len(stand_ins):
@@ -72,7 +72,7 @@ def _note_stand_ins(samples: Samples, name: str, notes: list[Note]) -> Samples:
             f"kept. Pass missing=[{values}] if that stands for no value.",
         )
     )
-    return Samples(samples.values[~found], samples.owner[~found])
+    return Coordinate(samples.values[~found], samples.owner[~found])
 
 
 def _stand_ins(values: FloatArray) -> FloatArray:
@@ -91,7 +91,7 @@ def _stand_ins(values: FloatArray) -> FloatArray:
     return np.array(found)
 
 
-def _note_outliers(samples: Samples, name: str, notes: list[Note]) -> None:
+def _note_outliers(samples: Coordinate, name: str, notes: list[Note]) -> None:
     odd = _jumping(samples)
     if len(odd):
         notes.append(
@@ -105,7 +105,7 @@ def _note_outliers(samples: Samples, name: str, notes: list[Note]) -> None:
         )
 
 
-def _jumping(samples: Samples) -> FloatArray:
+def _jumping(samples: Coordinate) -> FloatArray:
     """Return values that leave and come back at once, and those that leave for good.
 
     They are in the order of trajectories, in each of them first those that come back.
@@ -146,7 +146,7 @@ def _stands_out(increments: FloatArray, more: int, usual: float) -> BoolArray:
 def _note_changes_of_unit(
     raw: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]
 ) -> None:
-    long = [trajectory for trajectory in raw if len(trajectory.states) > 3 * BLOCK]
+    long = [trajectory for trajectory in raw if len(trajectory.states) > 3 * SCALE_BLOCK]
     for p, name in enumerate(names):
         changes = sum(_changes_of_scale(trajectory.states[:, p]) for trajectory in long)
         add_note(
@@ -161,10 +161,12 @@ def _note_changes_of_unit(
 
 def _changes_of_scale(values: FloatArray) -> int:
     """Return how often the usual increment changes a hundredfold from one block to the next."""
-    blocks = len(values[1:]) // BLOCK
+    blocks = len(values[1:]) // SCALE_BLOCK
     if blocks < 3:
         return 0
-    size = np.median(np.abs(np.diff(values)[: blocks * BLOCK]).reshape(blocks, BLOCK), axis=1)
+    size = np.median(
+        np.abs(np.diff(values)[: blocks * SCALE_BLOCK]).reshape(blocks, SCALE_BLOCK), axis=1
+    )
     # The block between the two compared may hold the change itself.
     before, after = size[:-2], size[2:]
     known = (before > 0) & (after > 0)
@@ -177,7 +179,7 @@ def _note_other_units(
     raw: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]
 ) -> None:
     """Compare the usual steps and increments of trajectories with each other."""
-    long = [trajectory for trajectory in raw if len(trajectory.states) > 2 * BLOCK]
+    long = [trajectory for trajectory in raw if len(trajectory.states) > 2 * SCALE_BLOCK]
     if len(long) < 2:
         return
     labels = [trajectory.label for trajectory in long]

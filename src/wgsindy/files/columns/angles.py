@@ -13,14 +13,17 @@ from wgsindy.errors import DataError
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Note, listed
 
-TURNS = {"rad": 2 * np.pi, "deg": 360.0}
+TURN_OF = {"rad": 2 * np.pi, "deg": 360.0}
 IN_DEGREES = re.compile(r"°|deg|degrees?", re.IGNORECASE)
 NAMED = re.compile(
     r".*(angle|theta|phi|psi|heading|orientation|azimuth|direction|phase|yaw|bearing).*",
     re.IGNORECASE,
 )
 FEWEST_JUMPS = 2  # by nearly a turn, among small steps: nothing else does that twice
-SMALL, LARGE = 0.25, 0.75  # of a turn: all steps are shorter than the one or longer than the other
+SMALL_STEP, LARGE_STEP = (
+    0.25,
+    0.75,
+)  # of a turn: all steps are shorter than the one or longer than the other
 AT_THE_ENDS = 0.05  # of a turn: so close the values come to both
 MOST_JUMPS = 0.2  # of all steps
 
@@ -71,16 +74,16 @@ def _turning(columns: Sequence[FloatArray], name: str) -> str | None:
     """Return the unit of a column that jumps by turns."""
     there = [column[np.isfinite(column)] for column in columns]
     values = np.concatenate(there) if there else np.empty(0)
-    if len(values) < 3 or np.abs(values).max() > TURNS["deg"] * (1 + 1e-6):
+    if len(values) < 3 or np.abs(values).max() > TURN_OF["deg"] * (1 + 1e-6):
         return None
     steps = np.abs(np.concatenate([np.diff(column) for column in there]))
     fewest = 1 if NAMED.fullmatch(name) else FEWEST_JUMPS
-    for unit, turn in TURNS.items():
+    for unit, turn in TURN_OF.items():
         near = AT_THE_ENDS * turn
         from_zero = min(abs(values.min()), abs(values.min() + turn / 2)) <= near
         within = abs(np.ptp(values) - turn) <= near and np.ptp(values) <= turn * (1 + 1e-6)
-        jumps = np.count_nonzero(steps > LARGE * turn)
-        between = np.count_nonzero((steps > SMALL * turn) & (steps < LARGE * turn))
+        jumps = np.count_nonzero(steps > LARGE_STEP * turn)
+        between = np.count_nonzero((steps > SMALL_STEP * turn) & (steps < LARGE_STEP * turn))
         few = fewest <= jumps <= MOST_JUMPS * len(steps)
         if within and from_zero and few and not between:
             return unit
@@ -92,12 +95,14 @@ def _in_degrees(columns: Sequence[FloatArray], unit: str) -> bool:
     if unit:
         return bool(IN_DEGREES.fullmatch(unit.strip()))
     values = np.concatenate([column[np.isfinite(column)] for column in columns])
-    return bool(np.ptp(values) > 2 * TURNS["rad"] and np.ptp(values) <= TURNS["deg"] * (1 + 1e-6))
+    return bool(
+        np.ptp(values) > 2 * TURN_OF["rad"] and np.ptp(values) <= TURN_OF["deg"] * (1 + 1e-6)
+    )
 
 
 def _continuous(states: FloatArray, angles: dict[int, str]) -> FloatArray:
     made = states.copy()
     for p, unit in angles.items():
         there = np.isfinite(made[:, p])
-        made[there, p] = np.unwrap(made[there, p] * (TURNS["rad"] / TURNS[unit]))
+        made[there, p] = np.unwrap(made[there, p] * (TURN_OF["rad"] / TURN_OF[unit]))
     return made

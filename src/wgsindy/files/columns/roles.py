@@ -6,27 +6,27 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from wgsindy.data import FloatArray
 from wgsindy.errors import DataError
-from wgsindy.files.columns.recognised import real_states
-from wgsindy.files.columns.times import UNIT_OF, looks_like_timestamps
-from wgsindy.files.columns.units import header_unit
+from wgsindy.files.columns.non_state_columns import real_states
+from wgsindy.files.columns.times import looks_like_timestamps
+from wgsindy.files.columns.units import UNIT_OF, header_unit
 from wgsindy.files.notes import Note, add_note, counted, listed
 from wgsindy.files.table import Column, Table
 
 _UNITS = "|".join(sorted(UNIT_OF, key=len, reverse=True))
-TIME = re.compile(
+TIME_NAME = re.compile(
     r"(t|ts|time|times|timestamp|datetime|date|epoch|elapsed|elapsed[ _]time|zeit|frame|frames"
     r"|position[ _]t|open[ _]time|(decimal[ _]?)?(year|date)|decimal|datum|day)"
     rf"(\s*[\[(/]\s*({_UNITS})\s*[\])]?|[ _]+({_UNITS}))?",
     re.IGNORECASE,
 )
-TRAJECTORY = re.compile(
+TRAJECTORY_NAME = re.compile(
     r"(id|(trajectory|traj|track|particle|run|cell|series|replicate|rep|sim|simulation|path"
     r"|experiment|trial|subject|animal|symbol|ticker|tic|isin|instrument|station|device)"
     r"([ _-]?(id|no|nr|number|index))?)",
@@ -144,7 +144,7 @@ def _refuse_two_roles(states: Sequence[str], time: str | None, trajectory: str |
 
 
 def _find_time(table: Table, taken: set[str | None]) -> str | None:
-    named = [n for n in table.columns if n not in taken and TIME.fullmatch(n.strip())]
+    named = [n for n in table.columns if n not in taken and TIME_NAME.fullmatch(n.strip())]
     usable = [
         n for n in named if table.is_numeric(n) or looks_like_timestamps(table.columns[n])
     ] or named
@@ -156,7 +156,7 @@ def _find_time(table: Table, taken: set[str | None]) -> str | None:
 
 def _find_trajectory(table: Table, taken: set[str | None]) -> str | None:
     for name, column in table.columns.items():
-        if name not in taken and TRAJECTORY.fullmatch(name.strip()) and _repeats(column):
+        if name not in taken and TRAJECTORY_NAME.fullmatch(name.strip()) and _repeats(column):
             return name
     return None
 
@@ -202,7 +202,7 @@ def _find_states(
         numeric,
         clock=clock,
         tracked=trajectory is not None or (clock or "").strip().lower().startswith("frame"),
-        is_time=lambda name: bool(TIME.fullmatch(name.strip())),
+        is_time=lambda name: bool(TIME_NAME.fullmatch(name.strip())),
     )
     left_out = [n for n in table.columns if n not in taken and n not in found]
     if left_out:
@@ -325,3 +325,37 @@ def _for_formulas(states: Sequence[str]) -> list[str]:
             name += "_"
         new.append(name)
     return new
+
+
+STATE = "x"
+
+
+def one_trajectory_a_column(
+    tables: Sequence[Table], roles: Roles, names: Sequence[str] | None, notes: list[Note]
+) -> tuple[list[Table], Roles]:
+    """Return a table for each column of numbers, with the times of the whole, and its roles.
+
+    Raises
+    ------
+    DataError
+        If the rows have ids, too: then nothing says what a trajectory is.
+    """
+    if roles.trajectory is not None:
+        raise DataError(
+            f"replicates takes each column as a trajectory, but column {roles.trajectory!r} tells "
+            "trajectories apart already; leave one of the two out."
+        )
+    name = names[0] if names else STATE
+    found = []
+    for table in tables:
+        for column in roles.states:
+            table.resolve(column)
+            columns = {name: table.columns[column]}
+            if roles.time is not None:
+                columns = {roles.time: table.columns[roles.time]} | columns
+            refused = {name: table.refused[column]} if column in table.refused else {}
+            label = f"{table.label}, column {column!r}"
+            found.append(replace(table, label=label, columns=columns, refused=refused))
+    sentence = f"{counted(len(found), 'column')} are taken as trajectories of one state, {name!r}."
+    notes.append(Note("choice", len(found), sentence))
+    return found, replace(roles, states=(name,), chosen=True)

@@ -1,79 +1,247 @@
-"""A column of times -> numbers: numbers as they are, timestamps and epochs in a unit of time."""
+"""A column of times -> numbers: as they are, or dates as people write them in a unit of time."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray, number
 from wgsindy.errors import DataError
-from wgsindy.files.columns.dates import looks_like_date, moments_of, seconds_of_day, whole_numbers
-from wgsindy.files.columns.trading import TRADING_DAYS, trading_days
+from wgsindy.files.columns.units import SECONDS, suited_unit, written_unit
 from wgsindy.files.notes import counted
 from wgsindy.files.table import Column, Table
 
-SECONDS = {
-    "ns": 1e-9,
-    "us": 1e-6,
-    "ms": 1e-3,
-    "s": 1.0,
-    "min": 60.0,
-    "h": 3600.0,
-    "d": 86_400.0,
-    "week": 604_800.0,
-    "year": 31_557_600.0,  # Julian, as in astronomy
-}
-ALIASES = {
-    "ns": ("nanosecond", "nanoseconds", "nsec"),
-    "us": ("µs", "μs", "microsecond", "microseconds", "usec"),
-    "ms": ("millisecond", "milliseconds", "msec", "millis"),
-    "s": ("sec", "secs", "second", "seconds"),
-    "min": ("mins", "minute", "minutes"),
-    "h": ("hr", "hrs", "hour", "hours"),
-    "d": ("day", "days"),
-    "week": ("weeks", "w"),
-    "year": ("years", "yr", "a"),
-}
-UNIT_OF = {alias: unit for unit, names in ALIASES.items() for alias in (unit, *names)}
-YEARS = re.compile(r"year|decimal([ _]?(date|year))?", re.IGNORECASE)
-IN_A_NAME = re.compile(r".*?(?:[\s_]+|\s*[\[(/]\s*)([a-zµμ]+)\s*[\])]?\s*", re.IGNORECASE)
-# From September 2001 to 2103 the count of seconds since 1970 lies between these.
-EPOCH_FIRST, EPOCH_LAST = 1.0e9, 4.2e9
-EPOCH_UNITS = ("s", "ms", "us", "ns")
-# The longest usual step, in seconds, whose moments are read in each unit.
-SUITED = {"s": 30.0, "min": 1_800.0, "h": 43_200.0, "d": 345_600.0, "year": np.inf}
-ROWS, CALENDAR = "rows", "calendar"
+if TYPE_CHECKING:
+    import polars as pl
+
+TRADING_DAYS = 252  # in a year, as is the custom
+# By chance, 15 days in a row or more without a weekend do not happen: five weekdays in seven.
+FEWEST_DAYS = 15
+ONE_TIME_OF_DAY = 3_600_000_000  # microseconds: midnight in New York is 4 or 5 o'clock in UTC
+LONGEST_CLOSURE = 5  # days from one session to the next: Thursday before Easter to Tuesday
 
 
-def checked_unit(unit: str | None, argument: str) -> str | None:
-    """Return the short name of a unit.
+def trading_days(moments: Column) -> FloatArray | None:
+    """Count sessions ``(n,)`` of dates, NaN where missing; None if these are not dates of sessions.
+
+    They are if they have one time of day, follow each other day by day, and none of them falls
+    on a weekend. Longer holes than a market is closed for are counted in weekdays, so that a gap
+    stays one.
+
+    >>> january = np.arange("2024-01-01", "2024-02-01", dtype="datetime64[D]")
+    >>> weekdays = january[np.is_busday(january)]
+    >>> trading_days(weekdays.astype("datetime64[us]"))[[0, 4, 5]]
+    array([0., 4., 5.])
+    """
+    there = ~np.isnat(moments)
+    days = moments[there].astype("datetime64[D]")
+    of_the_day = moments[there] - days.astype(moments.dtype)
+    if np.ptp(of_the_day.astype(np.int64)) > ONE_TIME_OF_DAY:
+        return None
+    dates = np.unique(days)
+    steps = np.diff(dates).astype(np.int64)
+    if len(dates) < FEWEST_DAYS or np.median(steps) != 1 or not np.is_busday(dates).all():
+        return None
+    weekdays = np.busday_count(dates[:-1], dates[1:])
+    sessions = np.where(steps <= LONGEST_CLOSURE, 1, weekdays)
+    number = np.concatenate([[0], np.cumsum(sessions)])
+    found = np.full(len(moments), np.nan)
+    found[there] = number[np.searchsorted(dates, days)] - number[np.searchsorted(dates, days[0])]
+    return found
+
+
+NUMERIC = r"^\s*(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})(?:[T ,]+(.*))?$"
+TIME_OF_DAY = r"^\s*(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?\s*(?:([AaPp])\.?[Mm]\.?)?\s*Z?\s*$"
+WITH_MONTH_NAMES = (
+    "%d %b %Y",
+    "%d-%b-%Y",
+    "%d-%b-%y",
+    "%d %B %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%d %b %Y %H:%M:%S",
+    "%d-%b-%Y %H:%M:%S",
+    "%d %b %Y %H:%M",
+    "%b %d, %Y %H:%M:%S",
+)
+MONTHS = (("%Y-%m-%d", "{}-01"), ("%Y/%m/%d", "{}/01"), ("%d %b %Y", "01 {}"))
+# A clock that is read the wrong way round jumps by months: its longest step over its usual one.
+CLEARLY_MORE_EVEN = 3.0
+OLDEST, NEWEST = 1500_01_01, 2200_12_31  # dates as whole numbers
+
+
+def moments_of(column: Column, label: str, name: str) -> Column | None:
+    """Return text as ``datetime64[us]``, NaT where it is no date; None if most of it is none.
 
     Raises
     ------
     DataError
-        If there is no such unit.
+        If the dates have day and month in both orders, or nothing says in which.
     """
-    if unit is None:
+    import polars as pl
+
+    text = pl.Series("", column.tolist(), dtype=pl.String)
+    there = len(text) - text.null_count()
+    for attempt in (_iso, lambda t: _numeric(t, label, name), _by_name, _months):
+        found = attempt(text)
+        if found is not None and there and 2 * (len(found) - found.null_count()) >= there:
+            return np.asarray(found.to_numpy()).astype("datetime64[us]")
+    return None
+
+
+def looks_like_date(text: str) -> bool:
+    """Whether one field is a date in any of the ways that :func:`moments_of` knows."""
+    import polars as pl
+
+    one = pl.Series("", [text], dtype=pl.String)
+    if re.match(NUMERIC, text):
+        return True
+    return any(
+        found is not None and not found.null_count()
+        for found in (attempt(one) for attempt in (_by_name, _months))
+    )
+
+
+def whole_numbers(column: Column) -> Column | None:
+    """Return whole numbers like 19580329 as dates, if all of them are some."""
+    if column.dtype.kind not in "iu" or not len(column):
         return None
-    if str(unit).lower() not in UNIT_OF:
-        raise DataError(f"{argument}={unit!r} is not a unit of time; there are {list(SECONDS)}.")
-    return UNIT_OF[str(unit).lower()]
+    if column.min() < OLDEST or column.max() > NEWEST:
+        return None
+    import polars as pl
+
+    found = pl.Series("", column).cast(pl.String).str.to_datetime("%Y%m%d", strict=False)
+    return None if found.null_count() else np.asarray(found.to_numpy()).astype("datetime64[us]")
 
 
-def written_unit(name: str, units: Mapping[str, str]) -> str | None:
-    """Return the unit in a column's name, ``time (ms)`` or ``t_ms``, or in the row under it."""
-    below = units.get(name, "").strip(" []()").lower()
-    if below in UNIT_OF:
-        return UNIT_OF[below]
-    if YEARS.fullmatch(name.strip()):
-        return "year"
-    match = IN_A_NAME.fullmatch(name)
-    return UNIT_OF.get(match.group(1).lower()) if match else None
+def seconds_of_day(column: Column) -> Column | None:
+    """Return times of day, ``10:15:30``, in seconds that go on over midnight; None if few are."""
+    import polars as pl
+
+    text = pl.Series("", column.tolist(), dtype=pl.String)
+    seconds = _day_seconds(text).to_numpy().astype(np.float64)
+    if 2 * np.isfinite(seconds).sum() < len(text) - text.null_count():
+        return None
+    there = np.isfinite(seconds)
+    back = np.diff(seconds[there]) < -43_200.0
+    seconds[there] += 86_400.0 * np.concatenate([[0], np.cumsum(back)])
+    return seconds
+
+
+def _iso(text: pl.Series) -> pl.Series | None:
+    import polars as pl
+
+    def moment(item: str) -> dt.datetime | None:
+        try:
+            found = dt.datetime.fromisoformat(item.strip())
+            zone = found.tzinfo is not None
+            return found.astimezone(dt.UTC).replace(tzinfo=None) if zone else found
+        except (ValueError, OverflowError):
+            return None
+
+    return pl.Series("", [i and moment(i) for i in text.to_list()], dtype=pl.Datetime("us"))
+
+
+def _numeric(text: pl.Series, label: str, name: str) -> pl.Series | None:
+    """Read 13/01/2012, 1.2.2012 10:15 and their like, with the year at either end."""
+    import polars as pl
+
+    first, second, third = (text.str.extract(NUMERIC, k).cast(pl.Int64) for k in (1, 2, 3))
+    if not len(first.drop_nulls()):
+        return None
+    clock = _day_seconds(text.str.extract(NUMERIC, 4).fill_null("00:00"))
+    if (first.drop_nulls() > 31).all():
+        return _date(first, second, third, clock)
+    third = _full_year(third)
+    days, months = _date(third, second, first, clock), _date(third, first, second, clock)
+    day_first, month_first = (int((a.drop_nulls() > 12).sum()) for a in (first, second))
+    example = next(str(item) for item in text if item)[:40]
+    if day_first and month_first:
+        raise DataError(
+            f"column {name!r} of {label} has dates with the day first and dates with the month "
+            f"first ({day_first} and {month_first} of them are sure); write all of them in one way."
+        )
+    if day_first or month_first:
+        return days if day_first else months
+    if (first.drop_nulls() == second.drop_nulls()).all() or re.match(r"\d+\.\d+\.", example):
+        return days  # either way the same; or a point, which only those use who put the day first
+    uneven = [_unevenness(order) for order in (days, months)]
+    if min(uneven) * CLEARLY_MORE_EVEN <= max(uneven):
+        return days if uneven[0] < uneven[1] else months
+    raise DataError(
+        f"nothing says whether {example!r} in column {name!r} of {label} has the day or the month "
+        "first; pass time_format, '%d/%m/%Y' or '%m/%d/%Y'."
+    )
+
+
+def _unevenness(moments: pl.Series) -> float:
+    """Longest step over the usual one; infinite if time goes back."""
+    steps = np.diff(moments.drop_nulls().to_numpy()).astype(np.float64)
+    ahead = steps[steps > 0]
+    if not len(ahead) or len(ahead) < 0.9 * len(steps):
+        return float("inf")
+    return float(ahead.max() / np.median(ahead))
+
+
+def _full_year(years: pl.Series) -> pl.Series:
+    """Read two digits as strptime does: 69 is 1969, 68 is 2068."""
+    century = (years < 69).cast(years.dtype) * 100 + 1900
+    return years.zip_with(years >= 100, years + century)
+
+
+def _date(year: pl.Series, month: pl.Series, day: pl.Series, seconds: pl.Series) -> pl.Series:
+    import polars as pl
+
+    parts = [part.cast(pl.String).str.zfill(n) for part, n in ((year, 4), (month, 2), (day, 2))]
+    dates = (parts[0] + "-" + parts[1] + "-" + parts[2]).str.to_datetime(
+        "%Y-%m-%d", strict=False, time_unit="us"
+    )
+    ticks = dates.cast(pl.Int64) + (seconds * 1e6).round().cast(pl.Int64)
+    return ticks.cast(pl.Datetime("us"))
+
+
+def _day_seconds(text: pl.Series) -> pl.Series:
+    """Return seconds since midnight, null where there is no time of day."""
+    import polars as pl
+
+    hour, minute = (text.str.extract(TIME_OF_DAY, k).cast(pl.Float64) for k in (1, 2))
+    second = text.str.extract(TIME_OF_DAY, 3).str.replace(",", ".", literal=True)
+    half = text.str.extract(TIME_OF_DAY, 4).str.to_lowercase()
+    is_half = half.is_not_null()
+    hour = hour.zip_with(~is_half, hour % 12 + 12 * (half == "p").fill_null(False).cast(pl.Float64))
+    return hour * 3600 + minute * 60 + second.cast(pl.Float64).fill_null(0.0)
+
+
+def _by_name(text: pl.Series) -> pl.Series | None:
+    for pattern in WITH_MONTH_NAMES:
+        found = text.str.strip_chars().str.to_datetime(pattern, strict=False, time_unit="us")
+        if len(found.drop_nulls()):
+            return found
+    return None
+
+
+def _months(text: pl.Series) -> pl.Series | None:
+    """Read 1958-03, 1958/03 and Mar 1958 as the first of the month."""
+    import polars as pl
+
+    for pattern, form in MONTHS:
+        before, after = form.split("{}")
+        whole = pl.select(pl.lit(before) + pl.lit(text.str.strip_chars()) + pl.lit(after))
+        found = whole.to_series().str.to_datetime(pattern, strict=False, time_unit="us")
+        if len(found.drop_nulls()):
+            return found
+    return None
+
+
+# From September 2001 to 2103 the count of seconds since 1970 lies between these.
+EPOCH_FIRST, EPOCH_LAST = 1.0e9, 4.2e9
+EPOCH_UNITS = ("s", "ms", "us", "ns")
+ROWS, CALENDAR = "rows", "calendar"
 
 
 @dataclass(frozen=True)
@@ -156,17 +324,6 @@ def times_of(table: Table, name: str, clock: Clock) -> Times:
         )
     how = f"{name!r} is converted from {given} to {clock.unit}"
     return Times(since * (SECONDS[given] / SECONDS[clock.unit]), how, unit=clock.unit)
-
-
-def suited_unit(seconds: FloatArray) -> str:
-    """Return the unit in which rates are of a readable size: days of days, years of months.
-
-    >>> suited_unit(np.arange(5.0) * 86_400), suited_unit(np.arange(5.0) * 0.02)
-    ('d', 's')
-    """
-    steps = np.diff(np.unique(seconds[np.isfinite(seconds)]))
-    usual = float(np.median(steps)) if len(steps) else 1.0
-    return next(unit for unit, longest in SUITED.items() if usual <= longest)
 
 
 def looks_like_timestamps(column: Column) -> bool:
@@ -275,7 +432,7 @@ def _of_seconds(seconds: FloatArray, what: str, unread: int, clock: Clock) -> Ti
     return Times(seconds / SECONDS[unit], f"{what} are read in {unit}", unread, unit)
 
 
-def checked_dt(dt: float | None, tables: Sequence[Table]) -> float | None:
+def step_of(dt: float | None, tables: Sequence[Table]) -> float | None:
     """Return the sampling interval: the one given, or the one beside the states."""
     if dt is None:
         beside = {table.dt for table in tables}

@@ -17,11 +17,11 @@ SEPARATORS: tuple[str | None, ...] = (";", "\t", "|", ",", None)
 MISSING = frozenset(
     ("", "-", "--", "?", ".", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing")
 )
-NUMBER = re.compile(
+NUMBER_FIELD = re.compile(
     r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([ed][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE | re.ASCII
 )
-DECIMAL = re.compile(r"[.,]|\d[ed]", re.IGNORECASE | re.ASCII)
-MOMENT = re.compile(
+DECIMAL_PART = re.compile(r"[.,]|\d[ed]", re.IGNORECASE | re.ASCII)
+MOMENT_FIELD = re.compile(
     r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ].*)?|\d{8}T\d+.*|\d{1,2}:\d{2}(:\d{2}([.,]\d*)?)?",
     re.ASCII,
 )
@@ -136,9 +136,9 @@ def kind_of(field: str) -> FieldKind:
     """Say what one field looks like."""
     if field.lower() in MISSING:
         return "missing"
-    if NUMBER.fullmatch(field):
+    if NUMBER_FIELD.fullmatch(field):
         return "number"
-    return "moment" if MOMENT.fullmatch(field) else "text"
+    return "moment" if MOMENT_FIELD.fullmatch(field) else "text"
 
 
 def _separator_and_width(
@@ -179,7 +179,9 @@ def _is_data(line: str, separator: str | None, kinds: Sequence[FieldKind]) -> bo
     if len(fields) != len(kinds):
         return False
     found = [kind_of(field) for field in fields]
-    if any(kind == "number" and DECIMAL.search(f) for kind, f in zip(found, fields, strict=True)):
+    if any(
+        kind == "number" and DECIMAL_PART.search(f) for kind, f in zip(found, fields, strict=True)
+    ):
         return True
     clash = any(
         kind == "text" and usual in ("number", "moment")

@@ -1,20 +1,36 @@
-"""Data frames of any kind and arrays in memory -> :class:`Table`."""
+"""Data frames of any kind, Parquet, labelled arrays and arrays in memory -> tables."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
+from itertools import product
 from numbers import Real
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
+from wgsindy.data import Block
 from wgsindy.errors import DataError
+from wgsindy.files.columns.roles import TIME_NAME, TRAJECTORY_NAME
 from wgsindy.files.formats.arrays import tables_of_arrays
-from wgsindy.files.table import Column, Table, positional_name
+from wgsindy.files.table import (
+    BLOCK_ROWS,
+    HEAD_ROWS,
+    Column,
+    Table,
+    WantedColumns,
+    as_data_error,
+    package_needed,
+    positional_name,
+)
 
-LARGEST = sys.float_info.max
+BUFFER = 2**20  # bytes of a column held at a time: row groups of Parquet may be large
+
+LARGEST_FLOAT = sys.float_info.max
 
 
 def is_frame(source: object) -> bool:
@@ -99,7 +115,7 @@ def _column(series: Any) -> Column:
 def _is_number(value: object) -> bool:
     """Whether a field of a database, or a gap; numbers that no float holds stay text."""
     real = isinstance(value, Real | Decimal) and not isinstance(value, bool)
-    return value is None or (real and abs(value) < LARGEST)  # type: ignore[arg-type]
+    return value is None or (real and abs(value) < LARGEST_FLOAT)  # type: ignore[arg-type]
 
 
 def tables_of_memory(source: Any) -> list[Table]:
@@ -138,3 +154,168 @@ def _array(source: Any, name: str) -> Column:
             "a data frame or arrays."
         )
     return array
+
+
+MEMBERS = ("member", "realization", "realisation", "ensemble", "number")  # of an ensemble
+
+
+def is_labelled(source: object) -> bool:
+    """Whether a source is an xarray ``DataArray`` or ``Dataset``."""
+    return all(hasattr(source, name) for name in ("dims", "coords", "isel", "to_dataframe"))
+
+
+def tables_of_labelled(source: Any) -> list[Table]:
+    """Lay out labelled arrays: a table for each trajectory, a column for each variable.
+
+    The dimension of time is the one with timestamps, else the one with such a name, else the only
+    one. A dimension named after trajectories or members of an ensemble gives trajectories; every
+    other one gives columns, named after its labels.
+
+    Raises
+    ------
+    DataError
+        If no dimension is one of time.
+    """
+    single = not hasattr(source, "data_vars")
+    variables = {str(source.name or "x"): source} if single else dict(source.data_vars)
+    time = _time(source)
+    runs = [str(dim) for dim in source.dims if dim != time and _is_of_runs(str(dim))]
+    tables = []
+    for places in product(*(range(source.sizes[run]) for run in runs)):
+        one = dict(zip(runs, places, strict=True))
+        columns: dict[str, Column] = {}
+        if time in source.coords:
+            columns[time] = _times(source.coords[time].values)
+        for name, variable in variables.items():
+            own = {dim: place for dim, place in one.items() if dim in variable.dims}
+            columns.update(_columns(str(name), variable.isel(own), time, alone=single))
+        label = ", ".join(f"{dim} {place}" for dim, place in one.items())
+        tables.append(Table(label or "the labelled array", columns))
+    return tables
+
+
+def _time(source: Any) -> str:
+    """Find the dimension of time."""
+    dims = [str(dim) for dim in source.dims]
+    stamped = [d for d in dims if d in source.coords and source.coords[d].dtype.kind in "mM"]
+    named = [dim for dim in dims if TIME_NAME.fullmatch(dim)]
+    for found in (stamped, named, dims):
+        if len(found) == 1:
+            return found[0]
+    raise DataError(
+        f"which of the dimensions {dims} is time cannot be told; rename it to 'time' with "
+        ".rename(...)."
+    )
+
+
+def _is_of_runs(dim: str) -> bool:
+    return bool(TRAJECTORY_NAME.fullmatch(dim)) or dim.lower() in MEMBERS
+
+
+def _times(values: Any) -> Column:
+    if values.dtype.kind == "M":
+        return np.asarray(values.astype("datetime64[us]"))
+    if values.dtype.kind == "m":
+        return np.asarray(values / np.timedelta64(1, "s"))
+    if values.dtype.kind not in "iuf":
+        raise DataError(
+            f"times of type {type(values[0]).__name__} are not read; convert the calendar first, "
+            "with .convert_calendar('standard')."
+        )
+    return np.asarray(values)
+
+
+def _columns(name: str, variable: Any, time: str, *, alone: bool) -> Iterator[tuple[str, Column]]:
+    """Yield the columns of one variable, a column for each label of its other dimensions."""
+    if time not in variable.dims:
+        return  # a number beside the series, such as a place
+    others = [dim for dim in variable.dims if dim != time]
+    labels = [
+        variable.coords[dim].values if dim in variable.coords else np.arange(variable.sizes[dim])
+        for dim in others
+    ]
+    for places in product(*(range(variable.sizes[dim]) for dim in others)):
+        values = np.asarray(variable.isel(dict(zip(others, places, strict=True))).values)
+        if values.dtype.kind not in "iufb":
+            continue
+        parts = [str(own[place]) for own, place in zip(labels, places, strict=True)]
+        words = parts if alone and all(part.isidentifier() for part in parts) else [name, *parts]
+        yield "_".join(words if parts else [name]), values.astype(np.float64)
+
+
+SOURCE_ROWS = 2**20  # the index of all row groups is read anew for so many rows
+
+
+@dataclass(frozen=True)
+class ParquetTable:
+    """One Parquet file."""
+
+    path: Path
+
+    def head(self) -> Table:
+        name = self.path.name
+        with as_data_error(self.path, "Parquet"), open_parquet(self.path, name) as file:
+            import pyarrow
+
+            first = next(file.iter_batches(HEAD_ROWS), None)
+            few = pyarrow.Table.from_batches([] if first is None else [first], file.schema_arrow)
+            return table_of_frame(few, name)
+
+    def sources(self, wanted: WantedColumns) -> list[ParquetSource]:
+        with as_data_error(self.path, "Parquet"), open_parquet(self.path, self.path.name) as file:
+            footer = file.metadata
+            rows = [footer.row_group(group).num_rows for group in range(footer.num_row_groups)]
+        sources, first, held = [], 0, 0
+        for group, count in enumerate(rows):
+            held += count
+            if held >= SOURCE_ROWS or group == len(rows) - 1:
+                sources.append(ParquetSource(self.path, wanted, first, group + 1))
+                first, held = group + 1, 0
+        return sources
+
+
+@dataclass(frozen=True)
+class ParquetSource:
+    """The row groups ``first`` to ``last`` (not included)."""
+
+    path: Path
+    wanted: WantedColumns
+    first: int
+    last: int
+
+    def blocks(self) -> Iterator[Block]:
+        names, groups = list(self.wanted.columns), range(self.first, self.last)
+        with as_data_error(self.path, "Parquet"), open_parquet(self.path, self.path.name) as file:
+            for batch in file.iter_batches(
+                BLOCK_ROWS, row_groups=[*groups], columns=names, use_threads=False
+            ):
+                yield self.wanted.block(
+                    {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}
+                )
+
+
+def open_parquet(source: Path | IO[bytes], label: str) -> Any:
+    """Open a Parquet file, to be read piece by piece."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise package_needed(f"{label} is Parquet, which is streamed", "pyarrow") from None
+    return pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER)
+
+
+def parquet_frame(source: IO[bytes]) -> Any:
+    """Read a Parquet file as a data frame.
+
+    Raises
+    ------
+    DataError
+        If it is damaged.
+    """
+    import polars as pl
+
+    try:
+        # Of 3000 damaged files the 422nd ended the process when its columns were decoded side by
+        # side or its statistics were looked at; without both each of them raises an error.
+        return pl.read_parquet(source, parallel="none", use_statistics=False)
+    except pl.exceptions.PanicException as error:  # no Exception: nobody else would catch it
+        raise DataError(f"the Parquet file is damaged ({error}); write it again.") from None

@@ -1,4 +1,8 @@
-"""Paths, globs, frames, arrays -> tables in memory; the content of a file decides its format."""
+"""Paths, globs, frames, arrays -> tables in memory; the content of a file decides its format.
+
+What packed files unpack to is bounded before it is in memory: a megabyte of zeros and commas may
+stand for gigabytes, by intent or by accident.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,123 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.drafts import opened
-from wgsindy.files.formats.arrays import tables_of_arrays
-from wgsindy.files.formats.frames import is_frame, table_of_frame, tables_of_memory
-from wgsindy.files.formats.labelled import is_labelled, tables_of_labelled
-from wgsindy.files.formats.stores import open_hdf5, open_zarr, parquet_frame
+from wgsindy.files.atomic import opened
+from wgsindy.files.formats.arrays import open_hdf5, open_zarr, tables_of_arrays
+from wgsindy.files.formats.dialect import find_dialect
+from wgsindy.files.formats.frames import (
+    is_frame,
+    is_labelled,
+    parquet_frame,
+    table_of_frame,
+    tables_of_labelled,
+    tables_of_memory,
+)
 from wgsindy.files.formats.text import table_of_text
-from wgsindy.files.formats.unpacking import refuse_large_archive, refuse_large_arrays, unpacked_gzip
-from wgsindy.files.formats.workbook import table_of_workbook
-from wgsindy.files.table import Column, Table, positional_name
+from wgsindy.files.table import Column, Table, as_data_error, positional_name
+
+MOST_TEXT_BYTES = 64 * 2**20  # bytes: as a table of short rows, they take 13 times as much memory
+MOST_ARRAY_BYTES = 256 * 2**20  # bytes of arrays
+UNPACKED_PIECE = 2**20
+
+
+def unpacked_gzip(content: bytes, path: Path) -> bytes:
+    """Unpack a gzip file, of one or of several members.
+
+    Raises
+    ------
+    DataError
+        If it is damaged, or unpacks to more than 64 MB.
+    """
+    found, left = io.BytesIO(), content
+    try:
+        while left:
+            member = zlib.decompressobj(wbits=31)
+            while not member.eof:
+                found.write(member.decompress(left, UNPACKED_PIECE))
+                if found.tell() > MOST_TEXT_BYTES:
+                    raise too_large(path.name, f"to more than {MOST_TEXT_BYTES // 2**20} MB")
+                if not member.eof and not member.unconsumed_tail:
+                    raise DataError(
+                        f"{path} cannot be unpacked: it ends early; is it half written?"
+                    )
+                left = member.unconsumed_tail
+            left = member.unused_data.lstrip(b"\0")  # what tape drives fill up with
+    except zlib.error as error:
+        raise DataError(f"{path} cannot be unpacked: {error}; is it half written?") from None
+    return found.getvalue()
+
+
+def refuse_large_archive(archive: zipfile.ZipFile, label: str) -> None:
+    """Refuse a zip archive, of arrays or of a workbook, that says it unpacks to too much."""
+    size = sum(item.file_size for item in archive.infolist())
+    if size > MOST_ARRAY_BYTES:
+        raise too_large(label, f"to {size / 2**20:,.0f} MB")
+
+
+def refuse_large_arrays(size: int, label: str) -> None:
+    """Refuse arrays of ``size`` bytes, which a file may declare without holding them."""
+    if size > MOST_ARRAY_BYTES:
+        raise DataError(
+            f"{label} declares arrays of {size / 2**20:,.0f} MB, of which "
+            f"{MOST_ARRAY_BYTES // 2**20} MB are read into memory; --stream reads it piece by "
+            "piece."
+        )
+
+
+def too_large(label: str, size: str) -> DataError:
+    """Say that a packed file is refused for its size."""
+    return DataError(
+        f"{label} unpacks {size}; packed files are read up to {MOST_TEXT_BYTES // 2**20} MB of "
+        f"text or {MOST_ARRAY_BYTES // 2**20} MB of arrays. Unpack it first: plain files are "
+        "streamed."
+    )
+
+
+TAB = "\t"
+
+
+def table_of_workbook(content: bytes, label: str) -> Table:
+    """Read a sheet as if it had been saved as text: headings, units and comments are found alike.
+
+    Raises
+    ------
+    DataError
+        If no sheet holds a table of numbers.
+    """
+    import fastexcel
+
+    book = fastexcel.read_excel(content)
+    sheets = {
+        name: book.load_sheet(name, header_row=None, dtypes="string").to_polars().rows()
+        for name in book.sheet_names
+    }
+    if not sheets:
+        raise DataError(f"{label} has no sheet.")
+    largest = max(sheets, key=lambda name: len(sheets[name]))
+    where = f"{label}, sheet {largest!r}" if len(sheets) > 1 else label
+    lines = [_line(row) for row in sheets[largest]]
+    there = [number for number, line in enumerate(lines) if line.strip()]
+    if not there:
+        raise DataError(f"{where} is empty.")
+    first = there[find_dialect([lines[number] for number in there], where, TAB).first]
+    # A column that has words at its top is read as text, with 9 digits of each number: once more.
+    rows = book.load_sheet(largest, header_row=None, skip_rows=first).to_polars().rows()
+    text = "\n".join([*lines[:first], *map(_line, rows)])
+    return table_of_text(text.encode(), where, TAB)
+
+
+def _line(row: Sequence[Any]) -> str:
+    """Write cells with tabs between them; a number keeps all of its digits."""
+    return TAB.join("" if cell is None else " ".join(str(cell).split()) for cell in row)
+
 
 Format = Literal["Parquet", "NPY", "NPZ", "HDF5", "Zarr", "gzip", "MATLAB", "Excel", "text"]
 MAGIC: tuple[tuple[bytes, Format], ...] = (
@@ -107,21 +211,6 @@ def bytes_of(path: Path, most: int = -1) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{path} cannot be read: {reason}.") from None
-
-
-@contextmanager
-def as_data_error(path: Path, kind: str) -> Iterator[None]:
-    """Turn whatever a library raises on a broken file into one sentence."""
-    try:
-        yield
-    except DataError:
-        raise
-    # Damaged files raise errors of every type in the libraries that read them.
-    except Exception as error:
-        why = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise DataError(
-            f"{path} cannot be read as {kind}: {why[:160]}. It may be half written; write it again."
-        ) from None
 
 
 def tables_of(source: Any) -> list[Table]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from wgsindy.data import Dataset, Trajectories
 from wgsindy.errors import DataError
-from wgsindy.files.formats.labelled import is_labelled
+from wgsindy.files.formats.frames import is_labelled
 from wgsindy.files.notes import Reading
 from wgsindy.files.read_tables import read
 

@@ -13,8 +13,7 @@ from wgsindy.data import Block
 from wgsindy.errors import DataError
 from wgsindy.files.formats.arrays import tables_of_arrays
 from wgsindy.files.formats.frames import is_column, table_of_frame
-from wgsindy.files.streaming.lazy_table import HEAD_ROWS, WantedColumns
-from wgsindy.files.table import Table, positional_name
+from wgsindy.files.table import HEAD_ROWS, Table, WantedColumns, positional_name
 
 
 def is_dask(source: object) -> bool:

@@ -1,1 +1,0 @@
-"""Tables that stay on disk and are read block by block."""
