@@ -22,7 +22,7 @@ from figures import draw_thinning
 from fish_checks import isotropic_law, noise_by_polarisation, simulated, with_noise
 from wgsindy.data import FloatArray
 from wgsindy.diagnostics import Measurements
-from wgsindy.estimate.observation_noise import observation_noise
+from wgsindy.estimate.weak_form.observation_noise import observation_noise
 from wgsindy.files import Reading
 from wgsindy.report import write_report
 from wgsindy.report.checks.residuals import residuals

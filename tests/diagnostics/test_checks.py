@@ -33,8 +33,8 @@ from wgsindy.diagnostics.residuals.sums import BLOCKS
 from wgsindy.diagnostics.verdict import _verdict
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimate import Fit
-from wgsindy.estimate.filtering import noisy_samples
-from wgsindy.estimate.likelihood import stages
+from wgsindy.estimate.likelihood import fit_likelihood as stages
+from wgsindy.estimate.likelihood import iteration as noisy_samples
 from wgsindy.model import TensorField
 
 DT, NAMES = 0.01, ("u", "v")
@@ -239,7 +239,7 @@ def test_noise_that_was_found_and_could_not_be_followed_limits_the_verdict(
     lost: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A single pass is no end; without any, samples are taken for exact, rounding and all."""
-    monkeypatch.setattr(noisy_samples, "MOST_ROUNDS", 1 if lost == "no end" else 12)
+    monkeypatch.setattr(noisy_samples, "MOST_FILTERINGS", 1 if lost == "no end" else 12)
     if lost == "no filter":
         monkeypatch.setattr(stages, "_with_noise", lambda *_: None)
     grid = 0.05  # half of a step, whose products with their neighbours show nothing to a check

@@ -31,7 +31,7 @@ from wgsindy.diagnostics.residuals.sums import (
     Residuals,
 )
 from wgsindy.estimate import Fit, Predictor
-from wgsindy.estimate.predictions import OBSERVATION_NOISE
+from wgsindy.estimate.likelihood.process import OBSERVATION_NOISE
 from wgsindy.model import tensor as tensor_cone
 from wgsindy.passes import data_summary, reduce
 from wgsindy.passes.engine import Threads

@@ -10,7 +10,7 @@ from wgsindy.data import Trajectories
 from wgsindy.estimate import Order, cost, work_ahead
 from wgsindy.estimate.cost import PASSING, SEARCHING, expected_seconds
 from wgsindy.estimate.likelihood import evidence
-from wgsindy.estimate.likelihood.term_selection import MOST_POINTS, _grid
+from wgsindy.estimate.likelihood.selection import MOST_POINTS, _grid
 
 
 def test_only_long_work_is_announced() -> None:

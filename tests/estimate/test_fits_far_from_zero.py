@@ -10,7 +10,7 @@ import sympy
 
 from wgsindy.data import Trajectories
 from wgsindy.estimate import Fit, fit_dataset
-from wgsindy.estimate.likelihood.stages import recover_by_likelihood
+from wgsindy.estimate.likelihood.fit_likelihood import recover_by_likelihood
 from wgsindy.model import Generator
 from wgsindy.passes import data_summary
 from wgsindy.recipes import LikelihoodRecipe

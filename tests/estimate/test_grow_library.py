@@ -14,11 +14,11 @@ from wgsindy.errors import DataError, NotEnoughDataError, WgsindyWarning
 from wgsindy.estimate import PREFERRED, RivalLibrary
 from wgsindy.estimate import fit as fits
 from wgsindy.estimate.fit import MOST_ROUNDS, grow_library
-from wgsindy.estimate.rival_libraries import LEAST_SHARE, Comparison
+from wgsindy.estimate.libraries import LEAST_SHARE, Comparison
 from wgsindy.passes.engine import Threads
 from wgsindy.terms import library
 
-RANKED = "wgsindy.estimate.rival_libraries.Comparison.ranked"
+RANKED = "wgsindy.estimate.libraries.Comparison.ranked"
 
 
 @pytest.mark.parametrize(

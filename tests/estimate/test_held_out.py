@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal
 from wgsindy import Trajectories, stream, zoo
 from wgsindy.errors import DataError
 from wgsindy.estimate import Predictions, log_likelihood
-from wgsindy.estimate.held_out import log_densities
+from wgsindy.estimate.orders import log_densities
 from wgsindy.passes.engine import Threads
 
 

@@ -23,7 +23,7 @@ from wgsindy import Change, Generator, WGSINDy, stream, zoo
 from wgsindy.data import FloatArray, Stream, Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.estimate import RivalLibrary, rival_libraries
-from wgsindy.estimate.rival_libraries import Comparison, _HalfFramed
+from wgsindy.estimate.libraries import Comparison, _HalfFramed
 from wgsindy.model.monotonicity import Monotonicity
 from wgsindy.passes import reduce
 from wgsindy.passes.engine import Threads

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wgsindy.data import FloatArray, Trajectories
-from wgsindy.estimate.observation_noise import LagPass, observation_noise
+from wgsindy.estimate.weak_form.observation_noise import LagPass, observation_noise
 from wgsindy.passes import reduce
 
 SCALE = np.array([2.0, 0.5])

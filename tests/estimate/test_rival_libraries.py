@@ -15,11 +15,10 @@ from scipy.stats import chi2, ncx2
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.data import BoolArray, FloatArray
 from wgsindy.estimate import PREFERRED, RivalLibrary, rival_libraries
+from wgsindy.estimate.libraries import MOST_TERMS, Comparison, _upper_limit
 from wgsindy.estimate.likelihood.evidence import Problem, best_support
-from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass
-from wgsindy.estimate.likelihood.reweighting import Runner
-from wgsindy.estimate.likelihood.term_selection import SURE
-from wgsindy.estimate.rival_libraries import MOST_TERMS, Comparison, _upper_limit
+from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Runner
+from wgsindy.estimate.likelihood.selection import SURE
 from wgsindy.model import field_names, tensor
 from wgsindy.passes import reduce
 from wgsindy.recipes import SHARP, LikelihoodRecipe
@@ -195,7 +194,7 @@ def test_a_search_that_ends_too_early_prefers_nothing(monkeypatch: pytest.Monkey
         best, gain = best_support(problem, costs)
         return (best, gain) if len(problem) == len(found.basis) else (np.ones_like(best), 0.0)
 
-    monkeypatch.setattr("wgsindy.estimate.rival_libraries.best_support", poor)
+    monkeypatch.setattr("wgsindy.estimate.libraries.best_support", poor)
     assert [(one.log_evidence, one.chosen) for one in rival_libraries(found.fit)] == [(0.0, {})] * 2
 
 

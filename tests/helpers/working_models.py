@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data import FloatArray, Frame
-from wgsindy.estimate.likelihood.transition import Place, Transition
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.process import Process
+from wgsindy.estimate.likelihood.transition import DataRange, Transition
 from wgsindy.model import tensor
 from wgsindy.terms import library
 
@@ -33,7 +33,7 @@ def model_of(
     low: float = -FAR,
     high: float = FAR,
     longest_step: float = 0.1,
-) -> WorkingModel:
+) -> Process:
     """A working model of physical formulas; ``noise (E,)`` is that of the sensor, physical too.
 
     All of the noise is taken for estimated where there is any. See :func:`asked` for the place.
@@ -51,7 +51,7 @@ def model_of(
 
     products = units_of_entries(units)
     sensor = np.zeros(len(products)) if noise is None else noise
-    return WorkingModel(
+    return Process(
         basis=basis,
         units=units,
         drift=coefficients(drift) / units[:, None],
@@ -63,7 +63,7 @@ def model_of(
         observation_noise=sensor / products,
         rounding=np.zeros(d),
         noisy=np.full(len(products), bool(sensor.any())),
-        place=Place(
+        data_range=DataRange(
             np.full(d, low),
             np.full(d, high),
             np.random.default_rng(0).uniform(max(low, -1.5), min(high, 1.5), size=(50, d)),
@@ -76,9 +76,9 @@ def model_of(
     )
 
 
-def asked(model: WorkingModel, x: FloatArray, longest_step: float) -> WorkingModel:
+def asked(model: Process, x: FloatArray, longest_step: float) -> Process:
     """The model for data that are the states ``x (n, d)`` at steps of so much at most."""
-    return replace(model, place=replace(model.place, probe=x, longest_step=longest_step))
+    return replace(model, data_range=replace(model.data_range, probe=x, longest_step=longest_step))
 
 
 def units_of_entries(units: FloatArray) -> FloatArray:
@@ -93,7 +93,7 @@ def linear_model(
     terms: Terms = "poly2",
     noise: FloatArray | None = None,
     longest_step: float = 0.1,
-) -> WorkingModel:
+) -> Process:
     """dX = (A X + c) dt + noise of the constant tensor ``field (d, d)``."""
     d = len(matrix)
     rows = [

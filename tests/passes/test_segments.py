@@ -9,8 +9,11 @@ import pytest
 
 from wgsindy import WGSINDy, zoo
 from wgsindy.data import FloatArray, Trajectories
-from wgsindy.estimate.likelihood import reweighting, stages
-from wgsindy.estimate.likelihood.term_selection import TermSelection
+from wgsindy.estimate.likelihood import fit_likelihood as stages
+from wgsindy.estimate.likelihood import iteration as reweighting
+from wgsindy.estimate.likelihood import normal_equations
+from wgsindy.estimate.likelihood.normal_equations import Runner
+from wgsindy.estimate.likelihood.selection import TermSelection
 from wgsindy.passes import SegmentPass, joined, reduce, segments_of
 from wgsindy.passes.engine import Threads
 
@@ -51,13 +54,13 @@ def test_little_data_are_one_stretch() -> None:
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Record the increments that each pass sees."""
     seen: list[int] = []
-    run = reweighting.Runner.__call__
+    run = Runner.__call__
 
-    def noted(self: reweighting.Runner, step: Any, **options: Any) -> Any:
+    def noted(self: Runner, step: Any, **options: Any) -> Any:
         seen.append(self.data.n_increments)
         return run(self, step, **options)
 
-    monkeypatch.setattr(reweighting.Runner, "__call__", noted)
+    monkeypatch.setattr(Runner, "__call__", noted)
     return seen
 
 
@@ -67,10 +70,10 @@ def test_starting_from_a_pilot_saves_passes_and_changes_nothing_else(
 ) -> None:
     data = zoo.get(name).simulate(seed=3, trajectories=64)
     assert data.n_increments > 2e4
-    monkeypatch.setattr(reweighting, "PIECES", 12)
+    monkeypatch.setattr(normal_equations, "PIECES", 12)
     fits, whole = [], []
     for many in (10**6, 4):
-        monkeypatch.setattr(reweighting, "MANY", many)
+        monkeypatch.setattr(normal_equations, "MANY", many)
         with monkeypatch.context() as patch:
             seen = passes(patch)
             fits.append(WGSINDy("poly3", "sharp").fit(data).generator_)
@@ -103,7 +106,7 @@ def test_a_pilot_that_misses_a_region_does_no_harm(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(reweighting, "segments_of", lambda data, count, length, engine: calm)
     fits = []
     for many in (10**6, 0):
-        monkeypatch.setattr(reweighting, "MANY", many)
+        monkeypatch.setattr(normal_equations, "MANY", many)
         fits.append(WGSINDy("poly2", "sharp-euler").fit(data).generator_)
     at = np.array([[0.0, 0.0], [3.0, 0.0]])
     found = [generator.diffusion(at)[:, 1, 1] for generator in fits]
@@ -115,7 +118,7 @@ def test_what_a_pilot_says_of_small_noise_is_not_believed(monkeypatch: pytest.Mo
     """A few samples near zero decide the drift; a pilot has hardly seen any."""
     system = zoo.get("cir_pair")
     data = system.simulate(seed=5, trajectories=64)
-    monkeypatch.setattr(reweighting, "PIECES", 12)
+    monkeypatch.setattr(normal_equations, "PIECES", 12)
 
     def drift() -> tuple[FloatArray, FloatArray]:
         found = WGSINDy(system.library, "sharp-euler").fit(data).generator_.uncertainty
@@ -123,7 +126,7 @@ def test_what_a_pilot_says_of_small_noise_is_not_believed(monkeypatch: pytest.Mo
         return found.drift, np.sqrt(np.einsum("pkk->pk", found.drift_spread))
 
     usual, error = drift()
-    monkeypatch.setattr(reweighting, "MANY", 4)
+    monkeypatch.setattr(normal_equations, "MANY", 4)
     assert (np.abs(drift()[0] - usual) <= 0.01 * error).all()
     # Negative control: weights that follow the pilot's tensor all the way down. Terms that they
     # put wrong are put right again if all components are fitted at once.

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from working_models import asked, linear_model, physical_moments
 
 from wgsindy.data import FloatArray, Trajectories
-from wgsindy.estimate.filtering.filter_sums import FilterPass
 from wgsindy.estimate.likelihood import transition
+from wgsindy.estimate.likelihood.filter_sums import FilterPass
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
 from wgsindy.passes import reduce

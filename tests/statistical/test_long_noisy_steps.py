@@ -12,12 +12,12 @@ from processes import observed
 
 from wgsindy.data import Trajectories
 from wgsindy.errors import WgsindyWarning
-from wgsindy.estimate.filtering.noise_detection import Noise
-from wgsindy.estimate.filtering.noisy_samples import Filtered, follow_noise, noisy_start
-from wgsindy.estimate.likelihood import stages
-from wgsindy.estimate.likelihood.reweighting import Runner
-from wgsindy.estimate.likelihood.term_selection import TermSelection
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood import fit_likelihood as stages
+from wgsindy.estimate.likelihood.iteration import Filtered, follow_noise, noisy_start
+from wgsindy.estimate.likelihood.noise_detection import Noise
+from wgsindy.estimate.likelihood.normal_equations import Runner
+from wgsindy.estimate.likelihood.process import Process
+from wgsindy.estimate.likelihood.selection import TermSelection
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator
 
@@ -64,7 +64,7 @@ def test_noise_is_followed_from_the_fit_that_takes_samples_for_exact(
     assert found_terms(data, library) == RIGHT[samples]
 
     def from_two_steps_at_once(
-        model: WorkingModel, clean: object, noise: Noise, selection: TermSelection, run: Runner
+        model: Process, clean: object, noise: Noise, selection: TermSelection, run: Runner
     ) -> Filtered | None:
         return follow_noise(noisy_start(model, selection, run, noise), selection, run)
 

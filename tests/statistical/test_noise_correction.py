@@ -11,8 +11,8 @@ from scipy import stats
 
 from wgsindy import zoo
 from wgsindy.data import Trajectories
-from wgsindy.estimate.likelihood.stages import recover_by_likelihood
-from wgsindy.estimate.observation_noise import observation_noise
+from wgsindy.estimate.likelihood.fit_likelihood import recover_by_likelihood
+from wgsindy.estimate.weak_form.observation_noise import observation_noise
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator
 from wgsindy.passes import data_summary

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wgsindy.data import Trajectories
-from wgsindy.estimate.likelihood.term_selection import TermSelection
+from wgsindy.estimate.likelihood.selection import TermSelection
 from wgsindy.estimator import WGSINDy
 
 DT, SEEDS = 0.05, range(8)

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from wgsindy import Trajectories, WGSINDy, library, zoo
 from wgsindy.cli import app
 from wgsindy.estimate.likelihood.normal_equations import NormalPass
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.process import Process
 from wgsindy.passes import PassPair, data_summary, engine
 from wgsindy.passes.summary import MomentPass
 from wgsindy_evidence.campaign import Case, Line
@@ -114,7 +114,7 @@ def test_a_stopwatch_runs_every_pass_and_changes_nothing(data: Trajectories) -> 
 def test_operations_are_those_of_the_matrix_products(data: Trajectories) -> None:
     """Six weighted Gram matrices of six terms; two and three fields, there and back."""
     summary, basis = data_summary(data, standardise=True), library("poly2").bind(data.names)
-    model = WorkingModel.start(basis, summary, is_chain=True)
+    model = Process.start(basis, summary, is_chain=True)
     products = 6 * 6 * 6 + 5 * 6 + 5 * 6
     assert profile.labour_of(NormalPass(model)) == (2 * products, 0)
     # Moments are four numbers; two passes in one do the work of both.

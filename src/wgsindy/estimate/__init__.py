@@ -9,12 +9,11 @@ from wgsindy.estimate.fit import (
     fit_likelihood,
     pilot_orders,
 )
-from wgsindy.estimate.held_out import log_likelihood
+from wgsindy.estimate.libraries import PREFERRED, RivalLibrary, rival_libraries
+from wgsindy.estimate.likelihood.process import ORDER, Predictions, Predictor
 from wgsindy.estimate.likelihood.transition import Dynamics
-from wgsindy.estimate.orders import Order, OrderEvidence, can_be_positions
-from wgsindy.estimate.predictions import ORDER, Predictions, Predictor
+from wgsindy.estimate.orders import Order, OrderEvidence, can_be_positions, log_likelihood
 from wgsindy.estimate.result import Fit
-from wgsindy.estimate.rival_libraries import PREFERRED, RivalLibrary, rival_libraries
 from wgsindy.estimate.states import States, states_of, with_states
 
 __all__ = [

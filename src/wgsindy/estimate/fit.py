@@ -19,7 +19,9 @@ import numpy as np
 from wgsindy import recipes
 from wgsindy.data import BoolArray, Dataset, Trajectories, frozen
 from wgsindy.errors import DataError, RecipeError, RoundedSamplesWarning, WgsindyError
-from wgsindy.estimate.likelihood.stages import recover_by_likelihood
+from wgsindy.estimate.libraries import LEAST_SHARE, Comparison, RivalLibrary
+from wgsindy.estimate.likelihood.fit_likelihood import recover_by_likelihood
+from wgsindy.estimate.likelihood.process import CHAIN, OBSERVATION_NOISE, ORDER, TRANSITION
 from wgsindy.estimate.orders import (
     Order,
     OrderEvidence,
@@ -29,7 +31,6 @@ from wgsindy.estimate.orders import (
     order_evidence,
     with_velocity_terms,
 )
-from wgsindy.estimate.predictions import CHAIN, OBSERVATION_NOISE, ORDER, TRANSITION
 from wgsindy.estimate.result import (
     FEWEST_INCREMENTS,
     Fit,
@@ -40,7 +41,6 @@ from wgsindy.estimate.result import (
     check_terms,
     described,
 )
-from wgsindy.estimate.rival_libraries import LEAST_SHARE, Comparison, RivalLibrary
 from wgsindy.model import INPUTS, Generator, TensorField, entries_of
 from wgsindy.passes import (
     SERIAL,

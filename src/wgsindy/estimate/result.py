@@ -17,9 +17,9 @@ from wgsindy.recipes import LikelihoodRecipe, Recipe
 from wgsindy.terms import Library
 
 if TYPE_CHECKING:
-    from wgsindy.estimate.likelihood.stages import LikelihoodEstimate
+    from wgsindy.estimate.libraries import FormDoubt, RivalLibrary
+    from wgsindy.estimate.likelihood.fit_likelihood import LikelihoodEstimate
     from wgsindy.estimate.orders import OrderEvidence
-    from wgsindy.estimate.rival_libraries import FormDoubt, RivalLibrary
 
 FEWEST_INCREMENTS = 50
 LARGEST_VARIANCE = 1e6  # over that of the steps

@@ -12,11 +12,11 @@ from working_models import Formula, linear_model, model_of, units_of_entries
 
 from wgsindy.data import BLOCK, Block, FloatArray, Stream, Trajectories
 from wgsindy.data.source import FunctionSource
-from wgsindy.estimate.filtering.filter import Blocks, innovations
-from wgsindy.estimate.filtering.filter_sums import FilterPass, FilterSums
-from wgsindy.estimate.filtering.noisy_samples import MANY_BLOCKS, SHORTEST_BLOCK, block_length
 from wgsindy.estimate.likelihood import transition
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.filter import Blocks, innovations
+from wgsindy.estimate.likelihood.filter_sums import FilterPass, FilterSums
+from wgsindy.estimate.likelihood.iteration import MANY_BLOCKS, SHORTEST_BLOCK, block_length
+from wgsindy.estimate.likelihood.process import Process
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
 from wgsindy.passes import reduce
@@ -33,7 +33,7 @@ def entries_of(matrix: FloatArray) -> FloatArray:
     return tensor.entries_of(matrix[None])[0]
 
 
-def linear(d: int = 2, terms: str = "poly2") -> WorkingModel:
+def linear(d: int = 2, terms: str = "poly2") -> Process:
     noise = entries_of(NOISE[:d, :d])
     return linear_model(
         MATRIX[:d, :d], OFFSET[:d], FIELD[:d, :d], terms=terms, noise=noise, longest_step=2 * DT
@@ -145,7 +145,7 @@ def test_coarser_steps_of_integration_change_little(accurate: None) -> None:
 # Slopes
 
 
-def physical_slopes(model: WorkingModel, sums: FilterSums) -> tuple[FloatArray, ...]:
+def physical_slopes(model: Process, sums: FilterSums) -> tuple[FloatArray, ...]:
     """Slopes by physical coefficients of drift ``(d, K)``, tensor ``(E, K)``, noise ``(E,)``."""
     (d, k), e = model.drift.shape, len(model.entries)
     change, products = model.basis.from_physical, units_of_entries(model.units)
@@ -155,7 +155,7 @@ def physical_slopes(model: WorkingModel, sums: FilterSums) -> tuple[FloatArray, 
     return drift, entries, own[e * k :] / products
 
 
-def standard_errors(model: WorkingModel, sums: FilterSums) -> tuple[FloatArray, ...]:
+def standard_errors(model: Process, sums: FilterSums) -> tuple[FloatArray, ...]:
     """Roots of the information on each physical coefficient: the usual size of its slope."""
     (d, k), e = model.drift.shape, len(model.entries)
     change, products = model.basis.from_physical, units_of_entries(model.units)
@@ -167,7 +167,7 @@ def standard_errors(model: WorkingModel, sums: FilterSums) -> tuple[FloatArray, 
     return np.sqrt(drift), np.sqrt(entries), np.sqrt(noise)
 
 
-def moved(model: WorkingModel, field: str, row: int, term: int | None, by: float) -> WorkingModel:
+def moved(model: Process, field: str, row: int, term: int | None, by: float) -> Process:
     """The model with one physical coefficient moved."""
     values = getattr(model, field).copy()
     products = units_of_entries(model.units)
@@ -176,11 +176,11 @@ def moved(model: WorkingModel, field: str, row: int, term: int | None, by: float
     else:
         unit = model.units[row] if field == "drift" else products[row]
         values[row] += by / unit * model.basis.from_physical[term]
-    changed: WorkingModel = replace(model, **{field: values})
+    changed: Process = replace(model, **{field: values})
     return changed
 
 
-def log_likelihood(model: WorkingModel, data: Trajectories) -> float:
+def log_likelihood(model: Process, data: Trajectories) -> float:
     """That of the pass, without derivatives."""
     total = 0.0
     for chunk in data.chunks(100 * BLOCK):
@@ -192,9 +192,7 @@ def log_likelihood(model: WorkingModel, data: Trajectories) -> float:
     return total
 
 
-def differences(
-    model: WorkingModel, data: Trajectories, field: str, by: float = 1e-4
-) -> FloatArray:
+def differences(model: Process, data: Trajectories, field: str, by: float = 1e-4) -> FloatArray:
     """Derivatives of the log-likelihood by the physical coefficients of a field."""
     shape = getattr(model, field).shape
     out = np.empty(shape)

@@ -11,8 +11,8 @@ from working_models import linear_model
 from wgsindy import recipes
 from wgsindy.data import BLOCK, BoolArray, FloatArray, Trajectories
 from wgsindy.estimate import fit_dataset
-from wgsindy.estimate.filtering import noise_detection
-from wgsindy.estimate.filtering.noise_detection import (
+from wgsindy.estimate.likelihood import noise_detection as noise_detection
+from wgsindy.estimate.likelihood.noise_detection import (
     NOISE_ALARM,
     PRIOR_WIDTH,
     Noise,
@@ -22,8 +22,8 @@ from wgsindy.estimate.filtering.noise_detection import (
     detect_noise,
     stands_out,
 )
-from wgsindy.estimate.likelihood.reweighting import Runner
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.normal_equations import Runner
+from wgsindy.estimate.likelihood.process import Process
 from wgsindy.passes import SERIAL, reduce
 from wgsindy.passes.engine import Threads
 
@@ -48,7 +48,7 @@ def dataset(paths: FloatArray) -> Trajectories:
     return Trajectories([path[:, None] for path in paths], DT)
 
 
-def fitted_model(paths: FloatArray) -> WorkingModel:
+def fitted_model(paths: FloatArray) -> Process:
     """The process whose mean over a step is the regression of each sample on the one before."""
     decay = float((paths[:, 1:] * paths[:, :-1]).sum() / (paths[:, :-1] ** 2).sum())
     rate = -np.log(decay) / DT

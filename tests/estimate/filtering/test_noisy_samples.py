@@ -14,22 +14,22 @@ from working_models import linear_model, model_of
 
 from wgsindy.data import BLOCK, Trajectories
 from wgsindy.errors import DataError
-from wgsindy.estimate.filtering import noisy_samples
-from wgsindy.estimate.filtering.filter_sums import FilterSums
-from wgsindy.estimate.filtering.noisy_samples import (
+from wgsindy.estimate.likelihood import iteration as noisy_samples
+from wgsindy.estimate.likelihood.filter_sums import FilterSums
+from wgsindy.estimate.likelihood.iteration import (
     BLOCK_NUMBERS,
     MANY_BLOCKS,
     MOST_BLOCKS,
+    MOST_HALVINGS,
     SHORTEST_BLOCK,
     Filtered,
     _chunk_size,
     _midway,
-    _worth,
+    _step_worth,
     block_length,
     follow_noise,
 )
-from wgsindy.estimate.likelihood.reweighting import MOST_HALVINGS
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.process import Process
 from wgsindy.estimator import WGSINDy
 
 DT, TENSOR = 0.1, 0.8
@@ -39,13 +39,13 @@ def steps(count: int) -> Trajectories:
     return Trajectories([np.arange(count + 1.0)[:, None]], DT)
 
 
-def states(memory: float) -> WorkingModel:
+def states(memory: float) -> Process:
     """Noise that is averaged over so many steps: 1 + sqrt(s / (a dt))."""
     noise = np.array([TENSOR * DT * (memory - 1) ** 2])
     return linear_model(np.array([[-1.0]]), np.zeros(1), np.array([[TENSOR]]), noise=noise)
 
 
-def positions(memory: float) -> WorkingModel:
+def positions(memory: float) -> Process:
     """The same of positions: 2 + (s / (a dt^3))^(1/4)."""
     noise = np.array([TENSOR * DT**3 * (memory - 2) ** 4, 0.0, 0.0])
     matrix, field = np.array([[0.0, 1.0], [-2.0, -0.5]]), np.diag([0.0, TENSOR])
@@ -69,7 +69,7 @@ def test_short_data_are_cut_into_shorter_blocks(count: int, expected: int) -> No
 
 @pytest.mark.parametrize("kind", [states, positions])
 def test_a_block_is_sixteen_times_what_a_filter_remembers(
-    kind: Callable[[float], WorkingModel],
+    kind: Callable[[float], Process],
 ) -> None:
     # Of 128, 64 and 32, the shortest that is as long as that.
     for memory, expected in ((2.01, 64), (3.99, 64), (4.01, 128)):
@@ -89,7 +89,7 @@ def test_a_step_is_worth_half_the_square_of_the_change_a_coefficient() -> None:
         observation_noise=used.observation_noise + 0.6,
     )
     square = 0.01 + 2 * 0.04 + 3 * 0.09 + 5 * 0.16 + 7 * 0.25 + 11 * 0.36
-    assert _worth(used, later, sums) == pytest.approx(0.5 * square / 7)
+    assert _step_worth(used, later, sums) == pytest.approx(0.5 * square / 7)
 
 
 def test_midway_is_the_mean_of_all_that_is_estimated() -> None:
@@ -116,7 +116,7 @@ def test_a_step_that_runs_away_however_short_leaves_nothing_to_begin_with(
     """Where short steps are only less likely, the fit is where they begin."""
     begin, tried = states(1.0), []
 
-    def filtered(model: WorkingModel, *_: object) -> Any:
+    def filtered(model: Process, *_: object) -> Any:
         tried.append(model)
         likelihood = 0.0 if model is begin else -100.0
         return SimpleNamespace(
@@ -126,7 +126,7 @@ def test_a_step_that_runs_away_however_short_leaves_nothing_to_begin_with(
             count=1,
         )
 
-    def chosen(model: WorkingModel, sums: Any, *_: object) -> Filtered:
+    def chosen(model: Process, sums: Any, *_: object) -> Filtered:
         far = replace(model, drift=model.drift + 100.0)
         equations: Any = None
         return Filtered(sums, equations, model, [], far, 0, left=1.0)

@@ -13,10 +13,10 @@ from working_models import linear_model
 from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import DataError, RecipeError
 from wgsindy.estimate import Fit, fit_dataset
-from wgsindy.estimate.filtering import positions as positions_room
-from wgsindy.estimate.filtering.positions import follow_positions, with_first_noise
-from wgsindy.estimate.likelihood.reweighting import Runner
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood import hidden as positions_room
+from wgsindy.estimate.likelihood.hidden import follow_positions, with_first_noise
+from wgsindy.estimate.likelihood.normal_equations import Runner
+from wgsindy.estimate.likelihood.process import Process
 from wgsindy.passes import SERIAL
 from wgsindy.passes.engine import Threads
 
@@ -108,7 +108,7 @@ def test_what_cannot_be_is_refused() -> None:
         fit_dataset(many, "poly1", order=2)
 
 
-def motion() -> WorkingModel:
+def motion() -> Process:
     matrix, field = np.array([[0.0, 1.0], [-2.0, -0.5]]), np.diag([0.0, TENSOR])
     model = linear_model(matrix, np.zeros(2), field, terms="poly1", longest_step=DT)
     return replace(model, positions=np.array([True, False]))
@@ -120,11 +120,11 @@ def test_short_stretches_in_coarse_steps_go_first(
 ) -> None:
     asked: list[Any] = []
 
-    def scout(model: WorkingModel, _: Any, run: Runner, **how: Any) -> Any:
+    def scout(model: Process, _: Any, run: Runner, **how: Any) -> Any:
         asked.append((model, run, how))
         return SimpleNamespace(fitted=replace(model, units=model.units * 2), found=["a term"])
 
-    def follow(model: WorkingModel, _: Any, run: Runner, earlier: Any = (), **__: Any) -> Any:
+    def follow(model: Process, _: Any, run: Runner, earlier: Any = (), **__: Any) -> Any:
         asked.append((model, run, earlier))
         return None if earlier and not found else "followed"
 
@@ -134,10 +134,10 @@ def test_short_stretches_in_coarse_steps_go_first(
     run, none = Runner(data, Threads(2), 64), cast(Any, None)
     assert follow_positions(model, none, run, forced=False) == "followed"  # type: ignore[comparison-overlap]
     (coarse, few, how), (begin, whole, earlier), *again = asked
-    assert coarse.place.count == 1
+    assert coarse.data_range.count == 1
     assert (few.data.n_increments, few.engine) == (100 * 128, SERIAL)
     assert how == {"block": 16, "roughly": 0.3}
-    assert begin.place is model.place
+    assert begin.data_range is model.data_range
     np.testing.assert_array_equal(begin.units, 2 * model.units)
     assert (whole, earlier) == (run, ["a term"])
     # A start that leads nowhere is left for another.
@@ -170,5 +170,5 @@ def test_positions_begin_with_noise_and_tensor_by_third_differences(noisy: bool)
     # The same everywhere, in units of the noise, of the velocity alone.
     shaken = (two - one) / (7 * data.mean_dt**3) / model.units[1] ** 2
     share = np.clip(shaken, positions_room.LEAST_TENSOR, 1.0)
-    values = model.basis.values(model.place.probe) @ found.entries.T
+    values = model.basis.values(model.data_range.probe) @ found.entries.T
     np.testing.assert_allclose(values, np.tile([0.0, 0.0, share], (len(values), 1)), atol=1e-12)

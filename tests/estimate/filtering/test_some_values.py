@@ -10,10 +10,10 @@ from scipy.stats import multivariate_normal
 from working_models import linear_model
 
 from wgsindy.data import BoolArray, FloatArray, Trajectories
-from wgsindy.estimate.filtering.filter_sums import FilterPass, Open
-from wgsindy.estimate.filtering.smoother import smoothed
 from wgsindy.estimate.likelihood import transition
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.filter_sums import FilterPass, Open
+from wgsindy.estimate.likelihood.process import Process
+from wgsindy.estimate.states import smoothed
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
 from wgsindy.passes import reduce
@@ -47,7 +47,7 @@ def patterns(kind: str, rng: np.random.Generator) -> BoolArray:
     return seen
 
 
-def problem(kind: str, noise: float) -> tuple[WorkingModel, Trajectories, FloatArray]:
+def problem(kind: str, noise: float) -> tuple[Process, Trajectories, FloatArray]:
     """A model, samples of it of which some values are hidden, and the states behind."""
     rng = np.random.default_rng(3)
     matrix, field = MOTION if kind == "motion" else STATES
@@ -69,7 +69,7 @@ def problem(kind: str, noise: float) -> tuple[WorkingModel, Trajectories, FloatA
     return model, data, states
 
 
-def joint(model: WorkingModel, data: Trajectories, kind: str) -> tuple[FloatArray, FloatArray]:
+def joint(model: Process, data: Trajectories, kind: str) -> tuple[FloatArray, FloatArray]:
     """Mean and covariance of all states, given what the first sample says of the first."""
     matrix, field = MOTION if kind == "motion" else STATES
     seen, y = data.seen, data.states
@@ -87,13 +87,13 @@ def joint(model: WorkingModel, data: Trajectories, kind: str) -> tuple[FloatArra
     return mean.ravel(), covariance.reshape(2 * N + 2, 2 * N + 2)
 
 
-def _sensor(model: WorkingModel) -> FloatArray:
+def _sensor(model: Process) -> FloatArray:
     units = np.outer(model.units, model.units)
     return np.asarray(tensor.symmetric(model.observation_noise[None], 2)[0] * units)
 
 
 def observed(
-    model: WorkingModel, data: Trajectories, kind: str
+    model: Process, data: Trajectories, kind: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
     """Mean and covariance of what is seen after the first sample, its values, and where it is."""
     mean, covariance = joint(model, data, kind)

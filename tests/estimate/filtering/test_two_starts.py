@@ -10,9 +10,9 @@ import pytest
 from working_models import linear_model
 
 from wgsindy.errors import DataError
-from wgsindy.estimate.filtering.noise_detection import Noise
-from wgsindy.estimate.filtering.noisy_samples import with_noise
-from wgsindy.estimate.likelihood import stages
+from wgsindy.estimate.likelihood import fit_likelihood as stages
+from wgsindy.estimate.likelihood.iteration import with_noise
+from wgsindy.estimate.likelihood.noise_detection import Noise
 
 MODEL = linear_model(np.array([[-1.0]]), np.zeros(1), np.array([[0.5]]))
 NOISE = Noise(np.array([[0.02]]), np.array([0.01]))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wgsindy.estimate.likelihood.evidence import Posterior
-from wgsindy.estimate.likelihood.term_selection import EQUAL, STRONG, equally_good
+from wgsindy.estimate.likelihood.selection import EQUAL, STRONG, equally_good
 from wgsindy.terms import library
 
 BETWEEN = -(EQUAL + STRONG) / 2  # too far behind for an equal, not for a simpler one

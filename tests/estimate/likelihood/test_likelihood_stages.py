@@ -16,14 +16,15 @@ from scipy.stats import binom, chi2, norm
 from wgsindy import zoo
 from wgsindy.data import BoolArray, FloatArray, Trajectories
 from wgsindy.errors import MissingValuesWarning, RepeatedSamplesWarning
-from wgsindy.estimate.filtering.some_values import follow_all
-from wgsindy.estimate.likelihood import reweighting, transition
-from wgsindy.estimate.likelihood import stages as sharp
+from wgsindy.estimate.likelihood import fit_likelihood as sharp
+from wgsindy.estimate.likelihood import iteration as reweighting
+from wgsindy.estimate.likelihood import normal_equations, transition
 from wgsindy.estimate.likelihood.error_bars import OPEN_SHARE, STATED_SHARE
-from wgsindy.estimate.likelihood.reweighting import Runner
-from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, recover_by_likelihood
-from wgsindy.estimate.likelihood.term_selection import REACH, Extrapolation, TermSelection
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.fit_likelihood import LikelihoodEstimate, recover_by_likelihood
+from wgsindy.estimate.likelihood.hidden import follow_all
+from wgsindy.estimate.likelihood.normal_equations import Runner
+from wgsindy.estimate.likelihood.process import Process
+from wgsindy.estimate.likelihood.selection import REACH, Extrapolation, TermSelection
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator, simulate, tensor
 from wgsindy.passes import data_summary
@@ -733,7 +734,7 @@ def test_weights_do_not_follow_a_formula_below_zero(recipe: LikelihoodRecipe) ->
     """Samples at which the formula of a variance is negative must not get all the weight."""
     data = system_data("diag_multiplicative")
     basis, summary = library("poly2").bind(data.names), data_summary(data, standardise=True)
-    run = reweighting.Runner(data, engine=Threads(1), chunk_size=1000)
+    run = Runner(data, engine=Threads(1), chunk_size=1000)
     model = recover_by_likelihood(data, basis, summary, recipe).model
     place = model.basis.terms.index("1")
     lowered = model.entries.copy()
@@ -786,15 +787,15 @@ def test_only_many_samples_with_missing_values_are_followed_twice(
         data = Trajectories(x, 0.1)
     followed, forced = [], set()
 
-    def counted(model: WorkingModel, selection: TermSelection, run: Runner, **more: Any) -> Any:
+    def counted(model: Process, selection: TermSelection, run: Runner, **more: Any) -> Any:
         followed.append(run.data.n_increments)
         forced.add(more["forced"])
         return follow_all(model, selection, run, **more)
 
     monkeypatch.setattr(sharp, "follow_all", counted)
-    monkeypatch.setattr(reweighting, "PIECES", 4)
-    monkeypatch.setattr(reweighting, "PIECE", 50)
-    monkeypatch.setattr(reweighting, "MANY", 2 if many else 16)
+    monkeypatch.setattr(normal_equations, "PIECES", 4)
+    monkeypatch.setattr(normal_equations, "PIECE", 50)
+    monkeypatch.setattr(normal_equations, "MANY", 2 if many else 16)
     fit(data, "poly1", SHARP)
     assert followed[-1] == data.n_increments
     assert len(followed) == (2 if many else 1)

@@ -11,7 +11,7 @@ from working_models import Formula, asked, model_of, names_of
 
 from wgsindy.data import FloatArray, Frame, Trajectories
 from wgsindy.estimate.likelihood import normal_equations as likelihood
-from wgsindy.estimate.likelihood import working_model as workingmodel
+from wgsindy.estimate.likelihood import process as workingmodel
 from wgsindy.estimate.likelihood.normal_equations import (
     LaggedPass,
     Leak,
@@ -22,7 +22,7 @@ from wgsindy.estimate.likelihood.normal_equations import (
     ScorePass,
     Sums,
 )
-from wgsindy.estimate.likelihood.working_model import WorkingModel, evaluate
+from wgsindy.estimate.likelihood.process import Process, evaluate
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition
 from wgsindy.passes import data_summary, reduce
@@ -52,7 +52,7 @@ ENTRIES: dict[int, list[Formula]] = {
 }
 
 
-def random_model(d: int, *, is_chain: bool = True) -> WorkingModel:
+def random_model(d: int, *, is_chain: bool = True) -> Process:
     model = model_of(DRIFT[:d], ENTRIES[d], is_chain=is_chain)
     return asked(model, uneven_data(d).states, 0.4)
 
@@ -85,7 +85,7 @@ def samples_of(data: Trajectories) -> list[tuple[int, FloatArray, FloatArray, fl
 
 
 def seen_through_the_path(
-    model: WorkingModel, x: FloatArray, dx: FloatArray, dt: float
+    model: Process, x: FloatArray, dx: FloatArray, dt: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Library, residual, tensor, noise and gain of one step.
 
@@ -112,7 +112,7 @@ def seen_through_the_path(
     return theta, back @ (dx / model.units - path.mean[:, 0]), a, noise, gain
 
 
-def dense_sums(model: WorkingModel, data: Trajectories) -> Sums:
+def dense_sums(model: Process, data: Trajectories) -> Sums:
     """One sample at a time, with matrices inverted by NumPy."""
     d = len(model.drift)
     pairs, grid = tensor.pairs(d), likelihood.EXTRA_VARIANCES
@@ -271,7 +271,7 @@ def test_other_units_are_the_same_fields() -> None:
 def test_the_start_weighs_every_sample_alike(is_chain: bool) -> None:
     basis = library(["x", "y"]).bind(("x", "y"))  # no constant that could stand for equal noise
     data = uneven_data(2)
-    model = WorkingModel.start(basis, data_summary(data, standardise=True), is_chain=is_chain)
+    model = Process.start(basis, data_summary(data, standardise=True), is_chain=is_chain)
     sums = reduce(NormalPass(model), data)
     kept = samples_of(data)
     x, dt = np.array([s[1] for s in kept]), np.array([s[3] for s in kept])
@@ -424,7 +424,7 @@ def test_having_a_root_is_having_no_negative_eigenvalue(d: int) -> None:
 # What leaks into a coordinate without noise
 
 
-def kinetic_model(stiffness: float, friction: float, strength: float) -> WorkingModel:
+def kinetic_model(stiffness: float, friction: float, strength: float) -> Process:
     model = model_of(
         [{"y": 1.0}, {"x": -stiffness, "y": -friction}],
         [{}, {}, {"1": strength}],

@@ -12,21 +12,26 @@ from processes import linear
 from working_models import model_of
 
 from wgsindy.errors import DataError
-from wgsindy.estimate.likelihood import reweighting
-from wgsindy.estimate.likelihood.normal_equations import EXTRA_VARIANCES, NormalPass, Sums
-from wgsindy.estimate.likelihood.reweighting import (
+from wgsindy.estimate.likelihood import iteration as reweighting
+from wgsindy.estimate.likelihood import normal_equations
+from wgsindy.estimate.likelihood.iteration import (
     FIRST_FLOOR,
     SAME_DRIFT,
-    Runner,
     _same,
     _worth,
-    chunk_size,
     in_residual_units,
     with_drift,
     with_tensor,
     with_variance_floor,
 )
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.normal_equations import (
+    EXTRA_VARIANCES,
+    NormalPass,
+    Runner,
+    Sums,
+    chunk_size,
+)
+from wgsindy.estimate.likelihood.process import Process
 from wgsindy.model import tensor
 from wgsindy.passes import SERIAL
 from wgsindy.passes.engine import Threads
@@ -35,7 +40,7 @@ DRIFT = [{"x": -1.0, "y": 2.0}, {"1": 0.3, "x**2": -0.5}]
 ENTRIES = [{"1": 0.5, "x": 0.1}, {"y": 0.2}, {"1": 0.4}]
 
 
-def model() -> WorkingModel:
+def model() -> Process:
     return model_of(DRIFT, ENTRIES)
 
 
@@ -55,7 +60,7 @@ def chosen(*best: list[bool]) -> list[Any]:
 TERMS = chosen([True, False], [False, True])
 
 
-def same(later: WorkingModel, used: WorkingModel | None = None, left: Sums | None = None) -> bool:
+def same(later: Process, used: Process | None = None, left: Sums | None = None) -> bool:
     return _same(TERMS, TERMS, used or model(), later, left or sums())
 
 
@@ -160,7 +165,7 @@ def test_chunks_are_as_long_as_the_cache_holds(d: int, terms: int, expected: int
 
 def test_much_data_begin_with_a_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("MANY", 3), ("PIECES", 4), ("PIECE", 10)):
-        monkeypatch.setattr(reweighting, name, value)
+        monkeypatch.setattr(normal_equations, name, value)
     for steps, expected in ((119, 119), (120, 40)):
         run = Runner(linear(0, 1, trajectories=1, steps=steps), Threads(2), 64)
         found = run.on_pilot()
@@ -180,7 +185,7 @@ def test_a_step_on_which_paths_run_away_is_halved_until_they_do_not(
     later = replace(used.in_units(2 * used.units), drift=used.drift * 8.5)  # 17 times as much
     tried: list[float] = []
 
-    def runs_away(one: WorkingModel, _: object) -> Any:
+    def runs_away(one: Process, _: object) -> Any:
         size, before = (np.abs(m.drift * m.units[:, None]).max() for m in (one, used))
         tried.append(float(size / before))
         if tried[-1] > most:

@@ -22,8 +22,8 @@ from working_models import (
 
 from wgsindy.data import FloatArray
 from wgsindy.estimate.likelihood import transition
-from wgsindy.estimate.likelihood.matrices import congruence, inverse, multiply
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.process import Process
+from wgsindy.estimate.likelihood.transition import congruence, inverse, multiply
 from wgsindy.model import EulerMaruyama, Generator, simulate, tensor
 from wgsindy.model.simulate import linear_transition
 
@@ -35,7 +35,7 @@ ROOT = np.array([[0.9, 0.0, 0.0], [-0.4, 0.7, 0.0], [0.3, 0.2, 0.5]])
 
 
 def stepped(
-    model: WorkingModel, x: FloatArray, dt: FloatArray | float, start: FloatArray | None = None
+    model: Process, x: FloatArray, dt: FloatArray | float, start: FloatArray | None = None
 ) -> Moments:
     """Step from ``x (n, d)``, and from the physical covariance ``start (d, d)``."""
     steps = np.broadcast_to(np.asarray(dt, dtype=np.float64), len(x))
@@ -71,7 +71,7 @@ def exact(d: int, dt: float) -> Moments:
     )
 
 
-def linear(d: int) -> WorkingModel:
+def linear(d: int) -> Process:
     return linear_model(MATRIX[:d, :d], OFFSET[:d], (ROOT @ ROOT.T)[:d, :d])
 
 
@@ -111,7 +111,7 @@ def test_noise_that_comes_through_another_coordinate_is_as_exact_as_data_tell(
     model = linear_model(matrix, np.zeros(2), field)
 
     def off(count: int) -> float:
-        counted = replace(model, place=replace(model.place, count=count))
+        counted = replace(model, data_range=replace(model.data_range, count=count))
         found = stepped(counted, points(2), dt).covariance[0, 0, 0]
         return float(abs(found / covariance[0, 0] - 1))
 
@@ -294,7 +294,7 @@ def field_errors(
         for shift in (1e-4, -1e-4):
             moved = getattr(model, field).copy()
             moved[row, k] += shift
-            changed: WorkingModel = replace(model, **{field: moved})
+            changed: Process = replace(model, **{field: moved})
             ends.append(changed.dynamics.step(x, steps))
         return (ends[0].mean - ends[1].mean) / 2e-4, (
             (ends[0].covariance - ends[1].covariance) / 2e-4
@@ -380,7 +380,7 @@ def test_a_short_step_is_nearly_an_euler_step() -> None:
 ROOTS = ["1", "x", "y", "sqrt(x)", "sqrt(x*y)", "x*y"]
 
 
-def roots(is_chain: bool = False) -> WorkingModel:
+def roots(is_chain: bool = False) -> Process:
     """A square-root process whose data touch zero."""
     return model_of(
         [{"1": 0.5, "sqrt(x)": -0.8}, {"1": 0.2, "y": -1.0}],
@@ -514,8 +514,8 @@ def scheme(
     model = linear_model(
         np.array([[-rate]]), np.zeros(1), np.array([[tensor_of]]), longest_step=step
     )
-    place = replace(model.place, count=count)  # type: ignore[arg-type]
-    return replace(model, place=place, **more).dynamics._scheme  # type: ignore[arg-type]
+    place = replace(model.data_range, count=count)  # type: ignore[arg-type]
+    return replace(model, data_range=place, **more).dynamics._scheme  # type: ignore[arg-type]
 
 
 def test_a_chain_and_a_process_that_stands_still_take_euler_steps() -> None:
@@ -538,7 +538,7 @@ def test_no_step_is_cut_into_more_than_eight() -> None:
 
 def worth(rate: float, count: float, step: float = 0.1) -> float:
     """Standard errors that the whole drift is worth, over those that a step may be off by."""
-    x = linear_model(np.eye(1), np.zeros(1), np.eye(1)).place.probe[:, 0]
+    x = linear_model(np.eye(1), np.zeros(1), np.eye(1)).data_range.probe[:, 0]
     return float(np.sqrt(count * np.mean((rate * x / 0.5) ** 2) * step) / 0.3)
 
 
@@ -564,8 +564,8 @@ def test_a_tensor_that_is_known_well_takes_finer_steps(share: float) -> None:
     assert scheme(turned / step, count, step=step)[0] == expected
     model = model_of([{"x": -turned / step}], [{"1": 0.5, "x**2": 1e-9}])
     count = 2 * (share * 24 * 0.3 / turned**2) ** 2
-    place = replace(model.place, longest_step=step, count=count)  # type: ignore[arg-type]
-    assert replace(model, place=place).dynamics._scheme[0] == expected
+    place = replace(model.data_range, longest_step=step, count=count)  # type: ignore[arg-type]
+    assert replace(model, data_range=place).dynamics._scheme[0] == expected
 
 
 @pytest.mark.parametrize("of_tensor", [0.0, 0.2])
@@ -611,9 +611,12 @@ def test_noise_through_another_coordinate_takes_finer_steps(share: float) -> Non
     fastest = np.linalg.norm(matrix * model.units / model.units[:, None]) * step
     # (J h)^2 / 240 of it, where data tell a tensor to sqrt(2 / n): 0.3 of that is cut into two.
     told = fastest**2 / 240 / (share * 2**4)
-    count, near = 2 / (told / 0.3) ** 2, model.place.probe * 1e-6  # where there is no drift to see
-    place = replace(model.place, count=count, probe=near)  # type: ignore[arg-type]
-    cut = replace(model, place=place).dynamics._scheme
+    count, near = (
+        2 / (told / 0.3) ** 2,
+        model.data_range.probe * 1e-6,
+    )  # where there is no drift to see
+    place = replace(model.data_range, count=count, probe=near)  # type: ignore[arg-type]
+    cut = replace(model, data_range=place).dynamics._scheme
     assert cut == (transition.RUNGE_KUTTA, 2 if share < 1 else 3)
 
 
@@ -622,7 +625,7 @@ def test_noise_through_another_coordinate_takes_three_points_where_little_is_ask
 
     def found(step: float, count: int) -> tuple[transition.Stages, float]:
         model = linear_model(matrix, np.zeros(2), field, longest_step=step)
-        counted = replace(model, place=replace(model.place, count=count))
+        counted = replace(model, data_range=replace(model.data_range, count=count))
         _, _, exact = linear_transition(matrix, np.zeros(2), field, step)
         end = stepped(counted, points(2), step)
         return counted.dynamics._scheme[0], float(np.abs(end.covariance[0] / exact - 1).max())

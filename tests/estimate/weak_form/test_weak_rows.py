@@ -11,7 +11,7 @@ from scipy import stats
 
 from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import RecipeError
-from wgsindy.estimate import observation_noise as observation
+from wgsindy.estimate.weak_form import observation_noise as observation
 from wgsindy.estimate.weak_form import smoother
 from wgsindy.estimate.weak_form import weak_rows as weakform
 from wgsindy.estimate.weak_form.weak_rows import WeakForm, weak_form

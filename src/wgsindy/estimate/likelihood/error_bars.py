@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray
-from wgsindy.estimate.filtering.noise_detection import Doubt
 from wgsindy.estimate.likelihood.evidence import Posterior, Problem
+from wgsindy.estimate.likelihood.noise_detection import Doubt
 from wgsindy.estimate.likelihood.normal_equations import Lean, NormalEquations, Scores
-from wgsindy.estimate.likelihood.term_selection import Beside, best_entries
-from wgsindy.estimate.likelihood.working_model import WorkingModel, blank_noiseless
+from wgsindy.estimate.likelihood.process import Process, blank_noiseless
+from wgsindy.estimate.likelihood.selection import Beside, best_entries
 from wgsindy.model import Uncertainty, clustered_covariance, tensor
 
 LEAST_WEIGHT = 1e-3  # of a support whose coefficients count in error bars, beside the largest
@@ -44,7 +44,7 @@ class ErrorBars:
     """
 
     equations: NormalEquations
-    model: WorkingModel
+    model: Process
     drift: list[Posterior]
     beside: list[Beside]  # the same, with the others free to follow: how sure each is
     entries: list[Posterior]

@@ -3,7 +3,7 @@
 Given the state, an increment is taken to be normal with mean b dt and covariance a dt. Its
 log-likelihood is quadratic in the drift coefficients, and that of the residual products is close
 to quadratic in the tensor coefficients, so a pass over the data collects weighted normal equations
-and nothing else. Weights come from a :class:`WorkingModel`, the result of the pass before.
+and nothing else. Weights come from a :class:`Process`, the result of the pass before.
 :class:`NormalEquations` poses the sums of a pass as problems of evidence, in physical terms.
 """
 
@@ -15,17 +15,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data import Chunk, FloatArray, Scratch, Spans, block_labels, zeros
+from wgsindy.data import Chunk, Dataset, FloatArray, Scratch, Spans, block_labels, zeros
 from wgsindy.estimate.likelihood.evidence import Problem, Root
-from wgsindy.estimate.likelihood.working_model import (
+from wgsindy.estimate.likelihood.process import (
     Local,
-    WorkingModel,
+    Process,
     drift_noise,
     entry_variance,
     evaluate,
 )
 from wgsindy.model import tensor
-from wgsindy.passes import SumPass
+from wgsindy.passes import SERIAL, Engine, Pass, SumPass, Total, reduce, segments_of
 
 # Drift weights may follow the formula further down than those of the tensor, as far as the
 # residuals agree: below this share of the mean noise, a variance is added that makes them most
@@ -36,9 +36,44 @@ LEAN_EVERY = 8  # samples: a share of an error need not be known well
 LEAST_UNSHARED = 0.01  # share of its noise that a coordinate must be given for itself
 
 MOST_LASTING = 0.999  # correlation of neighbouring residuals that repetitions are counted by
+# Stretches and their increments, from which terms and weights are known to a percent; and how many
+# times more data it takes to make it worth while to settle on these first.
+PIECES, PIECE, MANY = 100, 250, 16
+# Larger chunks leave the cache, smaller ones cost Python's own time and make threads wait for
+# each other.
+CHUNK_NUMBERS, MOST_SAMPLES = 500_000, 8192
 TINY = np.finfo(np.float64).tiny
 
 _SCRATCH = Scratch()
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs passes over one data set."""
+
+    data: Dataset
+    engine: Engine
+    chunk_size: int
+
+    def __call__(self, step: Pass[Total], *, following: bool = False, chunk_size: int = 0) -> Total:
+        size = chunk_size or self.chunk_size
+        return reduce(step, self.data, engine=self.engine, chunk_size=size, following=following)
+
+    def on_pilot(self) -> Runner:
+        """Run over a pilot sample where the whole is so much that a good start saves passes."""
+        if self.data.n_increments < MANY * PIECES * PIECE:
+            return self
+        few = segments_of(self.data, PIECES, PIECE, engine=self.engine)
+        return replace(self, data=few, engine=SERIAL)
+
+
+def chunk_size(dimension: int, terms: int, *, is_chain: bool) -> int:
+    """Samples a chunk, so that the weighted copies of the library stay in the cache.
+
+    The path of a process takes as much space again.
+    """
+    copies = (2 if is_chain else 4) * len(tensor.pairs(dimension)) * terms
+    return int(np.clip(CHUNK_NUMBERS // copies, 256, MOST_SAMPLES))
 
 
 @dataclass
@@ -63,7 +98,7 @@ class NormalPass(SumPass[Sums]):
     e_p e_q / dt of residuals e, each with variance a_pp a_qq + a_pq^2.
     """
 
-    model: WorkingModel
+    model: Process
 
     def empty(self) -> Sums:
         d, k = self.model.drift.shape
@@ -173,7 +208,7 @@ class LeakPass(SumPass[Leak]):
     smooth path. Chunks must hold whole blocks.
     """
 
-    model: WorkingModel
+    model: Process
 
     def empty(self) -> Leak:
         d = len(self.model.units)
@@ -223,7 +258,7 @@ class ScorePass(SumPass[Scores]):
     Slopes of too few trajectories are of no use: with ``n_trajectories`` 0 there are none.
     """
 
-    model: WorkingModel
+    model: Process
     n_trajectories: int
 
     def empty(self) -> Scores:
@@ -267,7 +302,7 @@ class LeanPass(SumPass[Lean]):
     more or less than it seems to, and the tensor is fitted to what is left.
     """
 
-    model: WorkingModel
+    model: Process
 
     def empty(self) -> Lean:
         (d, k), e = self.model.drift.shape, len(self.model.entries)

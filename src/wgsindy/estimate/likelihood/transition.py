@@ -1,43 +1,211 @@
-"""The transition from a state over a step: its mean, its covariance, the library along its path.
-
-A diffusion that is at m with covariance Q drifts on and spreads,
-
-    m' = E[b],    Q' = E[J] Q + Q E[J]' + E[a] + skew,    J the derivatives of b.
-
-Expectations are over the spread about m, to its second moments and, in long steps, to its third:
-where the drift bends, a spread becomes skew, S' = sum over permutations of Q H_i Q, J S and
-grad(a) Q, H_i the second derivatives of b_i, and a skew spread widens by H : S.
-
-The derivative of the end of the path with respect to the coefficient of phi in b_p is the integral
-of F(s) e_p E[phi](s) over the step, F(s) the derivative of the end with respect to the state at s.
-Seen through the mean of F, the *response*, a design row is therefore the library averaged along the
-path. One Euler step is the shortest path: the library where it begins.
-
-Everything is in units of the noise (:class:`~.working_model.WorkingModel`), sample last.
-"""
+"""Products and inverses of many small matrices at once, sample last."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.data import Chunk, FloatArray, Frame
-from wgsindy.estimate.likelihood.paths import (
-    Fields,
-    Path,
-    complete_response,
-    joined,
-    path_rows,
-    set_covariance,
-    set_rates,
-)
+from wgsindy.data import Chunk, FloatArray, Frame, IntArray, Scratch
 from wgsindy.model import tensor
 from wgsindy.passes import DataSummary
 from wgsindy.terms import Basis, Taylor
+
+
+def multiply(left: FloatArray, right: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    """Products ``(p, r, n)`` of matrices ``(p, q, n)`` and ``(q, r, n)``, sample by sample."""
+    found: FloatArray = np.einsum("pqn,qrn->prn", left, right, out=out)
+    return found
+
+
+@np.errstate(all="ignore")
+def inverse(matrices: FloatArray) -> FloatArray:
+    """Inverses of ``(d, d, n)`` matrices that are not far from one (no pivots are sought).
+
+    NaN where there is none: what is made of it does not count.
+    """
+    d = len(matrices)
+    work = np.concatenate([matrices, np.zeros_like(matrices)], axis=1)
+    for p in range(d):
+        work[p, d + p] = 1.0
+    for p in range(d):
+        work[p] /= work[p, p].copy()
+        for q in range(d):
+            if q != p:
+                work[q] -= work[q, p].copy() * work[p]
+    return work[:, d:]
+
+
+def congruence(matrices: FloatArray, entries: Sequence[int] | None = None) -> FloatArray:
+    """Matrices ``(E, g, n)`` that take ``g`` entries of a symmetric X, or all, to those of F X F'.
+
+    All other entries are zero.
+    """
+    d, _, n = matrices.shape
+    places, apart = _factors(d, None if entries is None else tuple(entries))
+    flat = matrices.reshape(d * d, n)
+    first, second, third, fourth = (flat.take(place, axis=0) for place in places)
+    first *= second
+    third *= fourth
+    third *= apart
+    first += third
+    return first.reshape(d * (d + 1) // 2, -1, n)
+
+
+@cache
+def _factors(d: int, entries: tuple[int, ...] | None) -> tuple[IntArray, FloatArray]:
+    """Say which numbers of F are multiplied by :func:`congruence`, and where two products count."""
+    p, q = np.array(tensor.pairs(d), dtype=np.int64).reshape(-1, 2).T
+    r, s = (p, q) if entries is None else (p[list(entries)], q[list(entries)])
+    p, q = p[:, None] * d, q[:, None] * d
+    places = np.stack([(p + r).ravel(), (q + s).ravel(), (p + s).ravel(), (q + r).ravel()])
+    return places, np.tile(r != s, len(p))[:, None].astype(np.float64)
+
+
+_SCRATCH = Scratch()
+
+
+class Fields(NamedTuple):
+    """Fields averaged over the spread at one point of each path."""
+
+    theta: FloatArray  # (K, n) library
+    drift: FloatArray  # (d, n)
+    jacobian: FloatArray  # (d, d, n)
+    tensor: FloatArray  # (d, d, n)
+    bend: FloatArray | None  # (d, d, d, n) second derivatives of the drift, if they are asked for
+    slope: FloatArray | None  # (d, d, d, n) derivatives of the tensor, the last index the state's
+
+
+class Path(NamedTuple):
+    """Where a path is, and what it carries, in one array: short rows cost what calls cost."""
+
+    rows: FloatArray  # (d + d w, n)
+    mean: FloatArray  # (d, n) displacement
+    moments: FloatArray  # (d, w, n) covariance, flow, response times time, third moments
+    covariance: FloatArray  # (d, d, n)
+    flow: FloatArray  # (d, d, n)
+    response: FloatArray  # (d, d, n) times time
+    skewness: FloatArray  # (d, d, d, n) third central moments; none at all if they are not carried
+
+    @classmethod
+    def of(cls, rows: FloatArray, d: int) -> Path:
+        """See ``rows`` as what they are, in ``d`` coordinates."""
+        n = rows.shape[1]
+        moments = rows[d:].reshape(d, -1, n)
+        covariance, flow, response = (moments[:, p : p + d] for p in (0, d, 2 * d))
+        skewness = moments[:, 3 * d :].reshape(d, -1, d, n)
+        return cls(rows, rows[:d], moments, covariance, flow, response, skewness)
+
+    @classmethod
+    def start(cls, covariance: FloatArray | None, shape: tuple[int, int], *, curved: bool) -> Path:
+        """Begin ``(d, n)`` paths, with third moments if ``curved``."""
+        d, n = shape
+        path = cls.of(_SCRATCH.take("start", path_rows(d, curved=curved), n), d)
+        path.rows.fill(0.0)
+        if covariance is not None:
+            path.covariance[...] = covariance
+        path.begin()
+        return path
+
+    def begin(self) -> None:
+        """Let flow and response be those from here on."""
+        self.response[...], self.flow[...] = 0.0, np.eye(len(self.mean))[:, :, None]
+
+    def room(self, name: str) -> Path:
+        """Return room for another path, which is kept for the next that has the name."""
+        return Path.of(_SCRATCH.take(name, *self.rows.shape), len(self.mean))
+
+    def set_to(self, start: Path, rates: Path, time: FloatArray) -> None:
+        """Go from another path along its rates over some time."""
+        np.multiply(rates.rows, time, out=self.rows)
+        np.add(self.rows, start.rows, out=self.rows)
+
+
+def path_rows(d: int, *, curved: bool) -> int:
+    """Rows of a path of ``d`` coordinates, with third moments if ``curved``."""
+    return d + d * (3 * d + curved * d**2)
+
+
+def set_rates(rates: Path, seen: Fields, path: Path, push: FloatArray | None) -> FloatArray:
+    """Set rates of all that a path carries; ``push (d, n)`` is a drift beside that of formulas.
+
+    Returns the source of the covariance ``(d, d, n)``: all of its rate but what the flow does.
+    """
+    d, width, _ = path.moments.shape
+    np.add(seen.drift, 0.0 if push is None else push, out=rates.mean)
+    multiply(seen.jacobian, path.moments, out=rates.moments)
+    rates.rows[3 * d :: width + 1] += 1.0  # a constant drift, seen at the end
+    source = seen.tensor
+    if seen.bend is not None:
+        widened = 0.5 * np.einsum("ikln,kljn->ijn", seen.bend, path.skewness)
+        source = source + widened + widened.swapaxes(0, 1)
+        _add_skewing(rates.skewness, seen.bend, seen.slope, path.covariance)
+    own = rates.covariance
+    np.add(own + own.swapaxes(0, 1), source, out=own)
+    return source
+
+
+def joined(parts: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+    """Flow and response of substeps, one after the other."""
+    flow, response = parts[0]
+    for last, later in parts[1:]:
+        flow, response = multiply(last, flow), multiply(last, response) + later
+    return flow, response
+
+
+def complete_response(path: Path, time: FloatArray) -> None:
+    """Add the second order to the response of a midpoint step, of whose rates it has the first.
+
+    It is one, half of J h and a sixth of its square.
+    """
+    first = path.response / time - np.eye(len(path.mean))[:, :, None]
+    path.response[...] += (2 / 3) * time * multiply(first, first)
+
+
+def set_covariance(
+    path: Path, start: FloatArray, sources: Sequence[FloatArray], time: FloatArray
+) -> None:
+    """Set the covariance of ``path`` after two to four stages, by Simpson's rule over F(s).
+
+    Of noise that reaches a coordinate through others only, the rates know nothing at the start, and
+    a step of fourth order has little more than its first term. A midpoint step has no second order:
+    it would put a tensor wrong by two thirds of (J h)^2.
+    """
+    d, _, n = start.shape
+    first, *between, last = sources
+    if not between:  # none at the end: on the line through the others
+        middle, last = last, 2 * last - first
+    elif len(between) == 1:  # none in the middle either
+        middle, last = first + 0.75 * (last - first), first + 1.5 * (last - first)
+    else:
+        middle = (between[0] + between[1]) / 2
+    flow, spread = np.empty((2, d, d, 2, n))  # at the start and in the middle
+    flow[:, :, 0] = path.flow
+    flow[:, :, 1] = (6 * path.response / time - path.flow - np.eye(d)[:, :, None]) / 4
+    spread[:, :, 0] = start + (time / 6) * first
+    spread[:, :, 1] = (2 * time / 3) * middle
+    flow, spread = flow.reshape(d, d, 2 * n), spread.reshape(d, d, 2 * n)
+    carried = multiply(multiply(flow, spread), flow.swapaxes(0, 1))
+    path.covariance[...] = (time / 6) * last + carried[:, :, :n] + carried[:, :, n:]
+
+
+def _add_skewing(
+    rates: FloatArray, bend: FloatArray, slope: FloatArray | None, covariance: FloatArray
+) -> None:
+    """Complete the rates ``(d, d, d, n)`` of third central moments, of a nearly normal spread.
+
+    They have what the flow does to the first index, and each index may be the first.
+    """
+    bent = np.einsum("ilkn,kmn->ilmn", bend, covariance)
+    rates += np.einsum("jln,ilmn->ijmn", covariance, bent)
+    if slope is not None:
+        rates += np.einsum("jkln,lin->ijkn", slope, covariance)
+    rates[...] = rates + rates.swapaxes(0, 1) + rates.transpose(1, 2, 0, 3)
+
 
 MOST_SKEWED = 8  # coordinates whose third moments are followed
 SHORT_STEP = 0.15  # |J| dt up to which two points a step are enough: errors are (J dt)^2 / 24
@@ -84,7 +252,7 @@ class Transition:
 
 
 @dataclass(frozen=True)
-class Place:
+class DataRange:
     """Where the data lie, physical: what a step may ask of all of them."""
 
     low: FloatArray  # (d,)
@@ -97,7 +265,7 @@ class Place:
     inputs: int = 0  # how many of the last coordinates go where they went
 
     @classmethod
-    def of(cls, summary: DataSummary) -> Place:
+    def of(cls, summary: DataSummary) -> DataRange:
         noise = summary.frame.scale * np.sqrt(summary.variation)
         return cls(
             summary.low,
@@ -119,7 +287,7 @@ class Dynamics:
     units: FloatArray  # (d,)
     drift: FloatArray  # (d, K)
     entries: FloatArray  # (E, K)
-    place: Place
+    data_range: DataRange
     is_chain: bool
 
     @property
@@ -159,7 +327,7 @@ class Dynamics:
         With many coordinates it is taken for normal: third moments cost their fourth power. And
         where no more is asked for than of a single sample.
         """
-        if len(self.units) > MOST_SKEWED or self.place.count <= 1:
+        if len(self.units) > MOST_SKEWED or self.data_range.count <= 1:
             return False
         return self._others_act or any(field.any() for field in self._formulas[3:])
 
@@ -244,7 +412,7 @@ class Dynamics:
     def along(self, chunk: Chunk) -> Transition:
         """Follow the steps of a chunk from samples that are exact; inputs go where they went."""
         push = None
-        if m := self.place.inputs:
+        if m := self.data_range.inputs:
             push = np.zeros((len(self.units), len(chunk.dt)))
             push[-m:] = (chunk.increments[:, -m:] / self.units[-m:]).T / chunk.dt
         return self.step(chunk.states, chunk.dt, push=push)
@@ -272,7 +440,7 @@ class Dynamics:
             begin = self.fields(start, path, edge, curved=False, spread=spread, summed=summed)
         if others:
             assert begin is not None
-            least = EDGE * (self.place.noise / self.units)[:, None] ** 2
+            least = EDGE * (self.data_range.noise / self.units)[:, None] ** 2
             edge = np.sqrt(np.maximum(np.einsum("ppn->pn", begin.tensor), least) * dt)
         h, theta, parts = dt / substeps, np.zeros((len(self.basis), n)), []
         ends, between, rates = (path.room(name) for name in ("ends", "between", "rates"))
@@ -315,18 +483,19 @@ class Dynamics:
         """
         if self.is_chain or not (self.drift.any() or self.entries.any()):  # nothing moves
             return EULER, 1
-        shape = self.place.probe.shape[::-1]
-        none, start = Path.start(None, shape, curved=False), self._at(self.place.probe)
+        inside = self.data_range
+        shape = inside.probe.shape[::-1]
+        none, start = Path.start(None, shape, curved=False), self._at(inside.probe)
         seen = self.fields(start, none, INSIDE, curved=False, spread=False, summed=False)
         square = np.einsum("pqn,pqn->n", seen.jacobian, seen.jacobian)
-        fastest = float(np.sqrt(square.max(initial=0.0))) * self.place.longest_step
+        fastest = float(np.sqrt(square.max(initial=0.0))) * inside.longest_step
         if not np.isfinite(fastest):
             return RUNGE_KUTTA, MOST_SUBSTEPS
         # How many standard errors the whole drift is worth: so much finer must a step be.
-        moving = float(np.mean(seen.drift**2, axis=1).max(initial=0.0)) * self.place.longest_step
-        worth = np.sqrt(self.place.count * moving) / WORST
+        moving = float(np.mean(seen.drift**2, axis=1).max(initial=0.0)) * inside.longest_step
+        worth = np.sqrt(inside.count * moving) / WORST
         # The data tell a tensor to the root of two over their number.
-        told = WORST * np.sqrt(2 / self.place.count)
+        told = WORST * np.sqrt(2 / inside.count)
         varied = self._others_act or self._formulas[4].any()
         off = fastest**2 / 24 if varied else fastest**3 / 12  # of the tensor, by two points
         # Noise that reaches a coordinate through others only takes more than two points.
@@ -334,7 +503,7 @@ class Dynamics:
             return MIDPOINT, 1
         # Of positions, the first passes of a filter take double steps, or three points.
         through = bool(self.entries.any()) and not self._is_shaken
-        rough = through and self.place.count <= 1
+        rough = through and inside.count <= 1
         if rough and fastest**3 <= 24 * THIRD_ORDER:
             return HEUN, 1
         longest = LONGEST_SUBSTEP * (2 if rough else 1)
@@ -358,7 +527,7 @@ class _Curve:
     @classmethod
     def of(cls, terms: Basis, where: FloatArray, dynamics: Dynamics, edge: FloatArray) -> _Curve:
         """Evaluate at ``where (n, d)``; see :meth:`Dynamics.fields` for the range of the data."""
-        low, high, units = dynamics.place.low, dynamics.place.high, dynamics.units
+        low, high, units = dynamics.data_range.low, dynamics.data_range.high, dynamics.units
         where = np.where(np.isnan(where), low, where)  # a path that ran away, as its mean tells
         margin = np.minimum((edge * units[:, None]).T, (high - low) / 2)
         inner = np.clip(where, low + margin, high - margin)

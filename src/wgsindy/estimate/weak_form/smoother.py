@@ -67,7 +67,7 @@ class SamplePass:
 def place_centres(
     data: Dataset, frame: Frame, n_centres: int, seed: int, engine: Engine = SERIAL
 ) -> FloatArray:
-    """Place kernel centres ``(J, d)`` by k-means in the frame, on a sample of the states."""
+    """DataRange kernel centres ``(J, d)`` by k-means in the frame, on a sample of the states."""
     from sklearn.cluster import KMeans
 
     points, keys = reduce(SamplePass(frame, SAMPLE_SIZE, seed), data, engine=engine)

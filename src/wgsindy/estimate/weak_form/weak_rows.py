@@ -16,7 +16,7 @@ import numpy as np
 
 from wgsindy.data import BoolArray, Chunk, Dataset, FloatArray, Frame, IntArray, Scratch, Spans
 from wgsindy.errors import RecipeError
-from wgsindy.estimate.observation_noise import observation_noise
+from wgsindy.estimate.weak_form.observation_noise import observation_noise
 from wgsindy.estimate.weak_form.smoother import Smoother, build_smoother, taught_by
 from wgsindy.model import tensor
 from wgsindy.passes import SERIAL, DataSummary, Engine, SumPass, data_summary, reduce

@@ -16,7 +16,7 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy.data import BoolArray, FloatArray
 from wgsindy.errors import RepeatedSamplesWarning
-from wgsindy.estimate.likelihood.stages import LikelihoodEstimate, recover_by_likelihood
+from wgsindy.estimate.likelihood.fit_likelihood import LikelihoodEstimate, recover_by_likelihood
 from wgsindy.model import EulerMaruyama
 from wgsindy.passes import data_summary
 from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe

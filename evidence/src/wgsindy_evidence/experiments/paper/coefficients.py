@@ -12,7 +12,7 @@ import numpy as np
 
 from wgsindy import zoo
 from wgsindy.data import Trajectories
-from wgsindy.estimate.likelihood.stages import recover_by_likelihood
+from wgsindy.estimate.likelihood.fit_likelihood import recover_by_likelihood
 from wgsindy.model import linear_form as symbolic
 from wgsindy.passes import data_summary
 from wgsindy.terms import library

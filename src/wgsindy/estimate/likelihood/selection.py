@@ -22,11 +22,11 @@ from wgsindy.data import BoolArray, FloatArray
 from wgsindy.errors import LibraryError
 from wgsindy.estimate.likelihood.evidence import Penalty, Posterior, Problem, improved, search
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations
-from wgsindy.estimate.likelihood.working_model import blank_noiseless
+from wgsindy.estimate.likelihood.process import Process, blank_noiseless
 from wgsindy.model import Alternative, field_names, tensor
 from wgsindy.passes import DataSummary
 from wgsindy.recipes import LikelihoodRecipe
-from wgsindy.terms import Basis
+from wgsindy.terms import Basis, round_number
 
 NEGATIVE_COST = 5.0  # log-evidence for a variance that turns negative beyond the data
 REACH = 2.0  # how far beyond the data a variance must stay positive
@@ -333,3 +333,97 @@ def equally_good(
             chosen = tuple(terms[posterior.supports[row]].tolist())
             near.append(Alternative(name, chosen, float(behind[row])))
     return tuple(sorted(near, key=lambda one: -one.log_evidence))
+
+
+GRIDS = ((0.04, 30), (0.01, 4))  # spreads between points to try, and points either way
+NEWTON_STEPS = 8
+ROUNDINGS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.005)  # spreads by which the origin may be rounded
+CHANCE = 2.0  # log-evidence, a coordinate, below which a round number near the mean is as good
+OTHER_TERMS = 4.0  # the same, where formulas have other terms there
+SAME = 0.05  # log-evidence that a round number may cost: a third of a standard error
+
+
+class Posed(NamedTuple):
+    """Normal equations about a model, and how terms are chosen from them."""
+
+    equations: NormalEquations
+    model: Process
+    selection: TermSelection
+
+    def about(self, origin: FloatArray) -> Posed:
+        """Express the equations in terms about another origin ``(d,)``."""
+        old = self.model.basis
+        work = Basis(old.names, old.monomials, old.others, old.frame, origin)
+        basis = self.selection.basis.about(origin)
+        box = Extrapolation(basis, self.selection.extrapolation.summary)
+        return Posed(
+            replace(self.equations, change=work.from_physical),
+            replace(self.model, basis=work),
+            replace(self.selection, basis=basis, extrapolation=box),
+        )
+
+    def chosen(self) -> list[Posterior]:
+        """Posteriors of all fields, drift first."""
+        drift = self.selection.drift(self.equations, self.model.drift)
+        return [*drift, *self.selection.entries(self.equations, self.model.entries)]
+
+    @property
+    def supports(self) -> list[list[bool]]:
+        """Terms of the best formulas."""
+        return [one.best.tolist() for one in self.chosen()]
+
+    @property
+    def worth(self) -> float:
+        """Log-evidence of the best formulas."""
+        costs = self.selection.costs
+        return sum(float(one.gain - one.best @ costs) for one in self.chosen())
+
+    def at_rest(self) -> FloatArray:
+        """Return a point ``(d,)`` within the data where the drift vanishes, by Newton's method."""
+        model, inside = self.model, self.model.data_range
+        x = inside.probe.mean(axis=0)
+        for _ in range(NEWTON_STEPS):
+            drift = model.basis.values(x[None])[0] @ model.drift.T
+            jacobian = model.drift @ model.basis.gradients(x[None])[0]
+            x = np.clip(x - np.linalg.lstsq(jacobian, drift)[0], inside.low, inside.high)
+        return x
+
+
+def about_sparsest(posed: Posed) -> Posed:
+    """Measure the terms of coordinates that are far from zero from where they are fewest.
+
+    A polynomial about one point is one about any other, with other coefficients. So the same normal
+    equations tell, for every point, what the best formula about it is worth.
+    """
+    selection, origin = posed.selection, posed.selection.basis.origin
+    far = np.flatnonzero(origin)
+    if not (len(far) and selection.basis.is_closed) or selection.given is not None:
+        return posed
+    summary = selection.extrapolation.summary
+    spread = summary.region.scale
+    starts = [np.where(origin != 0, x, 0.0) for x in (summary.region.centre, posed.at_rest())]
+    best, sparsest = max(
+        ((posed.about(start).worth, start) for start in (origin, *starts)),
+        key=lambda pair: pair[0],
+    )
+    for width, count in GRIDS:
+        for p in far.tolist():
+            middle = sparsest
+            for k in range(-count, count + 1):
+                tried = middle.copy()
+                tried[p] += k * width * spread[p]
+                worth = posed.about(tried).worth
+                if worth > best:
+                    best, sparsest = worth, tried
+    same = posed.about(sparsest).supports == posed.supports
+    gained = best - posed.about(origin).worth
+    if gained < (CHANCE if same else OTHER_TERMS) * len(far):
+        return posed
+    for p in far.tolist():
+        for tolerance in ROUNDINGS:
+            rounded = sparsest.copy()
+            rounded[p] = round_number(sparsest[p], tolerance * spread[p])
+            if posed.about(rounded).worth > best - SAME or tolerance == ROUNDINGS[-1]:
+                sparsest = rounded
+                break
+    return posed.about(sparsest)

@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data import BLOCK, Chunk, FloatArray, IntArray, Spans, block_labels
-from wgsindy.estimate.likelihood.matrices import inverse, multiply
-from wgsindy.estimate.likelihood.transition import Dynamics, Transition
+from wgsindy.estimate.likelihood.transition import Dynamics, Transition, inverse, multiply
 from wgsindy.model import tensor
 
 # Samples before a block from which a filter learns what the first of them does not tell: where
@@ -172,9 +171,9 @@ def updated(
     left = predicted - multiply(gain, predicted[asked])
     kept = left[:, asked] - multiply(gain, noise[asked][:, asked])
     left -= multiply(kept, gain.swapaxes(0, 1))
-    place = dynamics.place
-    np.maximum(states, place.low, out=states)
-    return np.minimum(states, place.high, out=states), left
+    inside = dynamics.data_range
+    np.maximum(states, inside.low, out=states)
+    return np.minimum(states, inside.high, out=states), left
 
 
 def _beginning(
@@ -184,7 +183,7 @@ def _beginning(
     d, states = len(noise), chunk.states[blocks.first]
     if chunk.seen is None:
         return states, np.broadcast_to(noise, (d, d, len(states)))
-    seen, region = chunk.seen[blocks.first, 0], dynamics.place.region
+    seen, region = chunk.seen[blocks.first, 0], dynamics.data_range.region
     spread = _where_seen(np.broadcast_to(noise, (d, d, len(states))), seen.T.astype(np.float64))
     anywhere = (region.scale / dynamics.units) ** 2
     for p in range(d):

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data import BLOCK, BoolArray, Chunk, FloatArray, IntArray, zeros
-from wgsindy.estimate.filtering.filter import Asked, Blocks, Innovation, innovations
-from wgsindy.estimate.likelihood.matrices import congruence, multiply
+from wgsindy.estimate.likelihood.filter import Asked, Blocks, Innovation, innovations
 from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, Scores
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.process import Process
+from wgsindy.estimate.likelihood.transition import congruence, multiply
 from wgsindy.model import tensor
 from wgsindy.passes import SumPass
 
@@ -33,7 +33,7 @@ class Open(NamedTuple):
     noise: list[int]  # N of the E entries of the covariance of the noise
 
     @classmethod
-    def of(cls, model: WorkingModel) -> Open:
+    def of(cls, model: Process) -> Open:
         """Positions whose velocity is hidden have that for a drift, and no noise but a sensor's."""
         d, pairs = len(model.units), list(enumerate(tensor.pairs(len(model.units))))
         known = model.positions
@@ -63,7 +63,7 @@ class FilterSums:
     tensor_slope: FloatArray  # (R or 1, C)
     mixed: FloatArray  # (f K, C) information that drift and tensor share
 
-    def is_sound(self, model: WorkingModel) -> bool:
+    def is_sound(self, model: Process) -> bool:
         """Whether the filter has not run away, and tells of the noise at all."""
         slopes = (self.drift_slope, self.tensor_slope)
         sums = (self.log_likelihood, self.drift, self.tensor, self.mixed, *slopes)
@@ -79,7 +79,7 @@ class FilterSums:
         return bool((np.diag(self._left_open(model)[0]) > 0).all())
 
     @np.errstate(all="ignore")  # sums near the largest number leave none of what is solved for
-    def equations(self, model: WorkingModel) -> NormalEquations:
+    def equations(self, model: Process) -> NormalEquations:
         """Pose them as normal equations about ``model``, with the noise of the sensor left open."""
         (d, k), e = model.drift.shape, len(model.entries)
         gram, slopes = self._of_all_fields(model)
@@ -98,7 +98,7 @@ class FilterSums:
         )
 
     @np.errstate(all="ignore")
-    def _left_open(self, model: WorkingModel) -> tuple[FloatArray, FloatArray]:
+    def _left_open(self, model: Process) -> tuple[FloatArray, FloatArray]:
         """Information and slopes of drift and tensor if the noise may be anything.
 
         Its part is eliminated (Schur complement).
@@ -109,14 +109,14 @@ class FilterSums:
         solved = np.linalg.solve(self.tensor[np.ix_(noise, noise)], with_noise.T)
         return gram - with_noise @ solved, slopes - self.tensor_slope[:, noise] @ solved
 
-    def _information(self, model: WorkingModel) -> tuple[FloatArray, FloatArray]:
+    def _information(self, model: Process) -> tuple[FloatArray, FloatArray]:
         """That of drift and tensor, and what they share with the noise."""
         fields, noise = _places(model)
         shared, own = self.mixed[:, fields], self.tensor[np.ix_(fields, fields)]
         gram = np.block([[self.drift, shared], [shared.T, own]])
         return gram, np.vstack([self.mixed[:, noise], self.tensor[np.ix_(fields, noise)]])
 
-    def _of_all_fields(self, model: WorkingModel) -> tuple[FloatArray, FloatArray]:
+    def _of_all_fields(self, model: Process) -> tuple[FloatArray, FloatArray]:
         """Put :meth:`_left_open` among all fields; about those that are known all is known."""
         gram, slopes = self._left_open(model)
         own, (d, k) = Open.of(model), model.drift.shape
@@ -131,7 +131,7 @@ class FilterSums:
         wide[:, rows] = slopes
         return whole, wide
 
-    def noise(self, model: WorkingModel, drift: FloatArray, entries: FloatArray) -> FloatArray:
+    def noise(self, model: Process, drift: FloatArray, entries: FloatArray) -> FloatArray:
         """Noise ``(E,)`` that is most likely with ``drift (d, K)`` and ``entries (E, K)``."""
         (fields, noise), own = _places(model), Open.of(model)
         slope = self.tensor_slope.sum(axis=0)[noise]
@@ -143,7 +143,7 @@ class FilterSums:
         covariance = tensor.symmetric((found - _diagonal(model.rounding))[None], len(model.units))
         return tensor.entries_of(tensor.clip(covariance))[0] + _diagonal(model.rounding)
 
-    def with_noise(self, model: WorkingModel, noise: FloatArray) -> FilterSums:
+    def with_noise(self, model: Process, noise: FloatArray) -> FilterSums:
         """Expect what a pass finds if the noise is ``noise (E,)``, and all else as in ``model``."""
         own, fields = Open.of(model), len(_places(model)[0])
         change = (noise - model.observation_noise)[own.noise] / len(self.tensor_slope)
@@ -153,7 +153,7 @@ class FilterSums:
             tensor_slope=self.tensor_slope - self.tensor[:, fields:] @ change,
         )
 
-    def noise_errors(self, model: WorkingModel, support: BoolArray) -> FloatArray:
+    def noise_errors(self, model: Process, support: BoolArray) -> FloatArray:
         """Standard errors ``(d,)`` of the variances of the noise; zero where they are known.
 
         ``support (d + E, K)`` has the physical terms of drift and tensor, whose errors are in it.
@@ -168,7 +168,7 @@ class FilterSums:
         variances[_free_noise(model)] = np.diag(np.linalg.pinv(left))
         return np.sqrt(variances[[tensor.entry_number(p, p) for p in range(d)]])
 
-    def scores(self, model: WorkingModel) -> Scores:
+    def scores(self, model: Process) -> Scores:
         """Slopes by trajectory."""
         d, k = model.drift.shape
         slopes = self._of_all_fields(model)[1]
@@ -176,14 +176,14 @@ class FilterSums:
         return Scores(slopes[:, :d], slopes[:, d:], self.clipped, self.count)
 
 
-def _places(model: WorkingModel) -> tuple[IntArray, IntArray]:
+def _places(model: Process) -> tuple[IntArray, IntArray]:
     """Which of the coefficients are those of the tensor, and which those of noise that is free."""
     own, k = Open.of(model), model.drift.shape[1]
     fields = len(own.entries) * k
     return np.arange(fields), fields + np.flatnonzero(model.noisy[own.noise])
 
 
-def _free_noise(model: WorkingModel) -> list[int]:
+def _free_noise(model: Process) -> list[int]:
     """Entries of the covariance of the noise that are estimated."""
     return [e for e in Open.of(model).noise if model.noisy[e]]
 
@@ -199,7 +199,7 @@ class FilterPass(SumPass[FilterSums]):
     Slopes by trajectory if there are ``n_trajectories``, else over all of them.
     """
 
-    model: WorkingModel
+    model: Process
     n_trajectories: int = 0
     block: int = BLOCK  # samples
     piece: int = BLOCK  # of these that run side by side
@@ -257,7 +257,7 @@ class _Tangent:
 
     @classmethod
     def start(
-        cls, model: WorkingModel, blocks: int, seen: BoolArray | None, *, clustered: bool
+        cls, model: Process, blocks: int, seen: BoolArray | None, *, clustered: bool
     ) -> _Tangent:
         """Begin ``blocks``; ``seen (d, B)`` is what their first samples have, None if all.
 

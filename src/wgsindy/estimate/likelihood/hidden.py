@@ -1,9 +1,4 @@
-"""Positions whose velocities nobody measured: what is known of them, and where to begin.
-
-The state is (x, v) with x' = v, known and without noise of its own; the force is the drift of v. A
-first guess takes differences of positions for velocities, which makes friction too small and
-noise too large or too small by factors of a few; the passes of the filter do the rest.
-"""
+"""Samples of which some values were not measured: where to begin, and whether there is noise."""
 
 from __future__ import annotations
 
@@ -13,17 +8,108 @@ from dataclasses import replace
 import numpy as np
 
 from wgsindy.data import BoolArray, Dataset, FloatArray, Trajectories
-from wgsindy.errors import DataError
-from wgsindy.estimate.filtering.noisy_samples import Filtered, follow_noise, memory
-from wgsindy.estimate.filtering.some_values import follow_all, in_coarse_steps
+from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.estimate.likelihood.evidence import Posterior
-from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Sums
-from wgsindy.estimate.likelihood.reweighting import Runner, with_drift
-from wgsindy.estimate.likelihood.term_selection import TermSelection
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.iteration import Filtered, chosen, follow_noise, memory, with_drift
+from wgsindy.estimate.likelihood.noise_detection import stands_out
+from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Runner, Sums
+from wgsindy.estimate.likelihood.process import Process
+from wgsindy.estimate.likelihood.selection import TermSelection
 from wgsindy.model import tensor
 from wgsindy.passes import SERIAL, segments_of
 from wgsindy.terms import Basis
+
+LEAST_WHOLE = 0.2  # share of samples with all values that is enough to begin with
+# Share of samples without all values beyond which the others are so far apart that they may not
+# show noise that there is.
+MANY_MISSING = 0.3
+LEAST_TOGETHER = 0.01  # share of samples that have both of two coordinates
+SMALL_NOISE = 0.02  # share of the variance of increments
+ROUGHLY = 1.0  # log-likelihood, a coefficient, that a fit may be short of to tell of noise
+
+
+def whole_samples(data: Dataset) -> Trajectories:
+    """Return the samples that have all values, or, if they are few, all with their stand-ins."""
+    assert isinstance(data, Trajectories)
+    try:
+        found = data.complete()
+    except NotEnoughDataError:
+        return data.marked(None, 1)
+    enough = found.n_increments >= LEAST_WHOLE * data.n_increments
+    return found if enough else data.marked(None, 1)
+
+
+def with_small_noise(model: Process, data: Dataset) -> Process:
+    """Let all coordinates have some noise to begin with.
+
+    Whether the noises of two are correlated, only samples tell that have both.
+    """
+    assert isinstance(data, Trajectories)
+    assert data.seen is not None
+    d, seen = len(model.units), data.seen.astype(np.float64)
+    together = seen.T @ seen / len(seen)
+    own = np.diag(np.maximum(SMALL_NOISE * data.mean_dt, model.rounding))
+    return replace(
+        model,
+        noisy=np.array([together[p, q] > LEAST_TOGETHER for p, q in tensor.pairs(d)]),
+        noiseless_level=np.zeros(d),
+        observation_noise=tensor.entries_of(own[None])[0],
+    )
+
+
+def follow_all(
+    model: Process,
+    selection: TermSelection,
+    run: Runner,
+    earlier: Sequence[Posterior] = (),
+    *,
+    forced: bool,
+    coarse: bool = False,
+) -> Filtered | None:
+    """Filter until nothing changes; take values for exact if no noise stands out.
+
+    ``earlier`` is what was chosen when ``model`` was fitted. With ``forced`` noise, or none, that
+    is not asked. All but the last passes may take ``coarse`` steps: these are off by less than the
+    passes still move. Nothing if the filter has nothing to say.
+    """
+    asked = not forced and bool(model.noisy.any())
+    if not (asked or coarse):
+        return follow_noise(model, selection, run, earlier)
+    # Whether there is noise, a fit tells that is not yet as good as it can be.
+    begin = in_coarse_steps(model) if coarse else model
+    last = follow_noise(begin, selection, run, earlier, roughly=ROUGHLY)
+    if last is None or (last.settled and not coarse and _stands_out(last)):
+        return last
+    rough = last if not asked or _stands_out(last) else _exact(last, selection)
+    fine = replace(rough.fitted, data_range=model.data_range)
+    found = follow_noise(fine, selection, run, rough.found, before=rough.left)
+    return found or (None if coarse else last)
+
+
+def in_coarse_steps(model: Process) -> Process:
+    """Let steps be as long as a single sample would have them."""
+    return replace(model, data_range=replace(model.data_range, count=1))
+
+
+def _exact(last: Filtered, selection: TermSelection) -> Filtered:
+    """Choose and fit once more, of values that are as they were written."""
+    exact = replace(
+        last.model,
+        noisy=np.zeros_like(last.model.noisy),
+        observation_noise=tensor.entries_of(np.diag(last.model.rounding)[None])[0],
+    )
+    sums = last.sums.with_noise(last.model, exact.observation_noise)
+    return chosen(exact, sums, selection, last.block)
+
+
+def _stands_out(last: Filtered) -> bool:
+    """Whether the noise of any coordinate is more than chance makes of none."""
+    d = len(last.model.units)
+    own = [tensor.entry_number(p, p) for p in range(d)]
+    errors = last.sums.noise_errors(last.model, np.array([found.best for found in last.found]))
+    beyond = last.fitted.observation_noise[own] - last.model.rounding
+    return stands_out(beyond, errors, last.model.noisy[own])
+
 
 # Share of third differences that noise has at least: a motion without any would leave nothing that
 # a filter can divide by.
@@ -32,7 +118,7 @@ LEAST_NOISE = 0.1  # share of third differences that noise has at the start
 LEAST_TENSOR = 0.05  # share of what differences leave that the tensor has at the start
 STRETCHES, STRETCH = 100, 128  # and their steps, on which a fit begins
 SHORTEST, REMEMBERED = 16, 4  # samples of their blocks at least, and times what a filter remembers
-ROUGHLY = 0.3  # log-likelihood, a coefficient, that a step there may be worth to be the last
+ROUGHLY_BEGUN = 0.3  # log-likelihood, a coefficient, that a step there may be worth to be the last
 
 
 def is_position(data: Dataset) -> BoolArray:
@@ -40,7 +126,7 @@ def is_position(data: Dataset) -> BoolArray:
     return np.arange(data.dimension) < data.dimension // 2
 
 
-def known_fields(basis: Basis, model: WorkingModel) -> FloatArray:
+def known_fields(basis: Basis, model: Process) -> FloatArray:
     """Coefficients ``(d + E, K)`` of the fields of positions, in units of the noise; else NaN."""
     assert model.positions is not None
     d, positions = len(model.units), model.positions
@@ -55,8 +141,8 @@ def known_fields(basis: Basis, model: WorkingModel) -> FloatArray:
 
 
 def first_force(
-    start: WorkingModel, selection: TermSelection, run: Runner
-) -> tuple[Sums, WorkingModel, TermSelection]:
+    start: Process, selection: TermSelection, run: Runner
+) -> tuple[Sums, Process, TermSelection]:
     """Begin with differences of positions for velocities, and noise of the same size everywhere."""
     positions = is_position(run.data)
     model = replace(start, positions=positions, noiseless_level=np.where(positions, 1.0, 0.0))
@@ -68,9 +154,7 @@ def first_force(
     return sums, with_drift(model, selection.drift_field(drift)), selection
 
 
-def with_first_noise(
-    model: WorkingModel, data: Dataset, quantum: FloatArray, *, noisy: bool
-) -> WorkingModel:
+def with_first_noise(model: Process, data: Dataset, quantum: FloatArray, *, noisy: bool) -> Process:
     """Give the velocities a constant tensor, and the positions the noise that they may have."""
     assert isinstance(data, Trajectories)
     assert model.positions is not None
@@ -80,7 +164,7 @@ def with_first_noise(
     shaken, jitter = _third_differences(data)
     noise = np.where(model.positions, jitter / model.units**2, 0.0)
     noise = np.maximum(noise if noisy else 0.0, rounding)
-    theta = model.basis.values(model.place.probe)
+    theta = model.basis.values(model.data_range.probe)
     constant = np.linalg.lstsq(theta, np.ones(len(theta)))[0]
     entries = np.zeros_like(model.entries)
     for p in np.flatnonzero(~model.positions).tolist():
@@ -114,7 +198,7 @@ def _third_differences(data: Trajectories) -> tuple[FloatArray, FloatArray]:
 
 
 def follow_positions(
-    model: WorkingModel, selection: TermSelection, run: Runner, *, forced: bool
+    model: Process, selection: TermSelection, run: Runner, *, forced: bool
 ) -> Filtered:
     """Filter until nothing changes; take positions for exact if no noise stands out.
 
@@ -136,8 +220,8 @@ def follow_positions(
 
 
 def _scouted(
-    model: WorkingModel, selection: TermSelection, run: Runner
-) -> tuple[WorkingModel, Sequence[Posterior]]:
+    model: Process, selection: TermSelection, run: Runner
+) -> tuple[Process, Sequence[Posterior]]:
     """Go most of the way on short stretches in coarse steps, which cost little; what was chosen."""
     few = segments_of(run.data, STRETCHES, STRETCH, engine=run.engine)
     coarse = in_coarse_steps(model)
@@ -145,7 +229,7 @@ def _scouted(
     block, least = STRETCH, max(SHORTEST, REMEMBERED * memory(model, run.data.mean_dt))
     while block >= 2 * least:
         block //= 2
-    last = follow_noise(coarse, selection, scout, block=block, roughly=ROUGHLY)
+    last = follow_noise(coarse, selection, scout, block=block, roughly=ROUGHLY_BEGUN)
     if last is None:
         return model, ()
-    return replace(last.fitted, place=model.place), last.found
+    return replace(last.fitted, data_range=model.data_range), last.found

@@ -16,45 +16,50 @@ import numpy as np
 
 from wgsindy.data import BoolArray, Dataset, FloatArray, frozen
 from wgsindy.errors import DataError
-from wgsindy.estimate.filtering.noise_detection import Noise, detect_noise
-from wgsindy.estimate.filtering.noisy_samples import (
+from wgsindy.estimate.likelihood.error_bars import ErrorBars
+from wgsindy.estimate.likelihood.evidence import run_away
+from wgsindy.estimate.likelihood.hidden import (
+    MANY_MISSING,
+    first_force,
+    follow_all,
+    follow_positions,
+    perceptible,
+    whole_samples,
+    with_first_noise,
+    with_small_noise,
+)
+from wgsindy.estimate.likelihood.iteration import (
     OVERWHELMING,
     STRONG_NOISE,
     Filtered,
+    Weighted,
     filtered,
+    first_drift,
     follow_noise,
+    iterate,
     noisy_start,
     taken_over,
-    with_noise,
-)
-from wgsindy.estimate.filtering.positions import (
-    first_force,
-    follow_positions,
-    perceptible,
-    with_first_noise,
-)
-from wgsindy.estimate.filtering.some_values import (
-    MANY_MISSING,
-    follow_all,
-    whole_samples,
-    with_small_noise,
-)
-from wgsindy.estimate.likelihood.error_bars import ErrorBars
-from wgsindy.estimate.likelihood.evidence import run_away
-from wgsindy.estimate.likelihood.normal_equations import LeanPass, NormalEquations, ScorePass
-from wgsindy.estimate.likelihood.origin_search import about_sparsest
-from wgsindy.estimate.likelihood.reweighting import (
-    Runner,
-    Weighted,
-    chunk_size,
-    first_drift,
-    iterate,
     with_drift,
+    with_noise,
     with_tensor,
     with_variance_floor,
 )
-from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection, equally_good
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.noise_detection import Noise, detect_noise
+from wgsindy.estimate.likelihood.normal_equations import (
+    LeanPass,
+    NormalEquations,
+    Runner,
+    ScorePass,
+    chunk_size,
+)
+from wgsindy.estimate.likelihood.process import Process
+from wgsindy.estimate.likelihood.selection import (
+    Extrapolation,
+    Posed,
+    TermSelection,
+    about_sparsest,
+    equally_good,
+)
 from wgsindy.model import FEWEST_CLUSTERS, Alternative, Uncertainty, tensor
 from wgsindy.passes import SERIAL, DataSummary, Engine, PassPair
 from wgsindy.recipes import LikelihoodRecipe
@@ -77,7 +82,7 @@ class LikelihoodEstimate:
     clipped: float  # share of samples at which the tensor has a negative eigenvalue
     condition: float  # of the unweighted library with unit columns
     alternatives: tuple[Alternative, ...]  # sets of terms of nearly the same evidence
-    model: WorkingModel  # at which weights were taken last
+    model: Process  # at which weights were taken last
 
 
 def recover_by_likelihood(
@@ -97,17 +102,24 @@ def recover_by_likelihood(
     selection = TermSelection(basis, Extrapolation(basis, summary), recipe, given)
     is_chain = recipe.transition == "chain"
     run = Runner(data, engine, chunk_size(data.dimension, len(basis), is_chain=is_chain))
-    start = WorkingModel.start(work, summary, is_chain=is_chain)
+    start = Process.start(work, summary, is_chain=is_chain)
     if data.order == 2:
         return _of_positions(start, selection, run, summary)
     if data.partly_seen:
         return _of_some(start, selection, run, summary)
     last, condition, noise = _of_states(start, selection, run, summary)
-    return _estimate(*about_sparsest(last, selection), run, condition, noise)
+    return _estimate(*_about_sparsest(last, selection), run, condition, noise)
+
+
+def _about_sparsest(
+    last: Weighted | Filtered, selection: TermSelection
+) -> tuple[Weighted | Filtered, TermSelection]:
+    equations, model, selection = about_sparsest(Posed(last.equations, last.model, selection))
+    return last._replace(equations=equations, model=model), selection
 
 
 def _of_states(
-    start: WorkingModel, selection: TermSelection, run: Runner, summary: DataSummary
+    start: Process, selection: TermSelection, run: Runner, summary: DataSummary
 ) -> tuple[Weighted | Filtered, float, Noise]:
     """Take steps for independent, or follow the noise of the samples, if there is any.
 
@@ -137,7 +149,7 @@ def _of_states(
 
 
 def _with_noise(
-    model: WorkingModel,
+    model: Process,
     clean: Weighted | None,
     noise: Noise,
     selection: TermSelection,
@@ -167,7 +179,7 @@ def _likelihood(found: Filtered) -> float:
 
 
 def _of_some(
-    start: WorkingModel, selection: TermSelection, run: Runner, summary: DataSummary
+    start: Process, selection: TermSelection, run: Runner, summary: DataSummary
 ) -> LikelihoodEstimate:
     """Fit samples of which some values were not measured.
 
@@ -184,13 +196,13 @@ def _of_some(
     if found is not None and early is not run:
         found = follow_all(found.model, selection, run, forced=not asked)
     if found is None:
-        return _estimate(*about_sparsest(last, selection), rough, condition, noise)
+        return _estimate(*_about_sparsest(last, selection), rough, condition, noise)
     noise = noise._replace(doubt=None) if asked else noise
-    return _estimate(*about_sparsest(found, selection), run, condition, noise)
+    return _estimate(*_about_sparsest(found, selection), run, condition, noise)
 
 
 def _of_positions(
-    start: WorkingModel, selection: TermSelection, run: Runner, summary: DataSummary
+    start: Process, selection: TermSelection, run: Runner, summary: DataSummary
 ) -> LikelihoodEstimate:
     """Fit force and tensor to positions whose velocities are not observed."""
     early = run.on_pilot()
@@ -202,14 +214,14 @@ def _of_positions(
         last = follow_positions(last.model, selection, run, forced=correction is True)
     condition = _condition(sums.entry_gram[-1])
     none = Noise.none(len(model.units))
-    found = _estimate(*about_sparsest(last, selection), run, condition, none)
+    found = _estimate(*_about_sparsest(last, selection), run, condition, none)
     # The model has what the pilot gave it.
     noise = perceptible(found.observation_noise, early.data)
     return replace(found, observation_noise=noise)
 
 
 def _without_noise(
-    model: WorkingModel, selection: TermSelection, early: Runner, run: Runner
+    model: Process, selection: TermSelection, early: Runner, run: Runner
 ) -> Weighted:
     """Take samples for exact: on a pilot first, if there is one."""
     last = iterate(model, selection, early)
@@ -218,9 +230,7 @@ def _without_noise(
     return iterate(with_variance_floor(last.model), selection, run, last.found)
 
 
-def _noise(
-    model: WorkingModel, run: Runner, recipe: LikelihoodRecipe, summary: DataSummary
-) -> Noise:
+def _noise(model: Process, run: Runner, recipe: LikelihoodRecipe, summary: DataSummary) -> Noise:
     if recipe.noise_correction is False or summary.inputs:
         return Noise.none(len(model.units))
     return detect_noise(model, run, summary.quantum, forced=recipe.noise_correction is True)
@@ -303,7 +313,7 @@ def _sure_of(known: FloatArray, found: Uncertainty, units: FloatArray) -> Uncert
     )
 
 
-def _signals(equations: NormalEquations, model: WorkingModel) -> FloatArray:
+def _signals(equations: NormalEquations, model: Process) -> FloatArray:
     """Largest single term of each drift component in standard errors, ``(d,)``."""
     problems = [equations.component(model.drift, p) for p in range(len(model.units))]
     return np.array([np.abs(problem.root.T @ problem.target).max() for problem in problems])

@@ -17,8 +17,8 @@ import numpy as np
 
 from wgsindy.data import BoolArray, Chunk, FloatArray, block_labels, whole_blocks, zeros
 from wgsindy.estimate.likelihood.evidence import run_away
-from wgsindy.estimate.likelihood.reweighting import Runner
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.normal_equations import Runner
+from wgsindy.estimate.likelihood.process import Process
 from wgsindy.model import tensor
 from wgsindy.passes import SumPass
 
@@ -57,7 +57,7 @@ class ResidualLagPass(SumPass[ResidualLag]):
     Chunks must hold whole blocks: so no sum depends on how data are cut.
     """
 
-    model: WorkingModel
+    model: Process
 
     def empty(self) -> ResidualLag:
         d, k = self.model.drift.shape
@@ -104,7 +104,7 @@ class Noise(NamedTuple):
 
 
 def detect_noise(
-    model: WorkingModel, run: Runner, quantum: FloatArray, *, forced: bool = False
+    model: Process, run: Runner, quantum: FloatArray, *, forced: bool = False
 ) -> Noise:
     """Find the noise that stands out, and that of rounding to multiples of ``quantum (d,)``.
 

@@ -18,13 +18,18 @@ import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray, zeros
 from wgsindy.errors import DataError, LibraryError
-from wgsindy.estimate.filtering.noisy_samples import filtered
 from wgsindy.estimate.likelihood.evidence import Problem, best_support
-from wgsindy.estimate.likelihood.normal_equations import Coupling, NormalEquations, NormalPass
-from wgsindy.estimate.likelihood.reweighting import Runner, chunk_size
-from wgsindy.estimate.likelihood.stages import LikelihoodEstimate
-from wgsindy.estimate.likelihood.term_selection import Extrapolation, TermSelection
-from wgsindy.estimate.likelihood.working_model import WorkingModel
+from wgsindy.estimate.likelihood.fit_likelihood import LikelihoodEstimate
+from wgsindy.estimate.likelihood.iteration import filtered
+from wgsindy.estimate.likelihood.normal_equations import (
+    Coupling,
+    NormalEquations,
+    NormalPass,
+    Runner,
+    chunk_size,
+)
+from wgsindy.estimate.likelihood.process import Process
+from wgsindy.estimate.likelihood.selection import Extrapolation, TermSelection
 from wgsindy.estimate.result import Fit
 from wgsindy.model import Alternative, field_names, tensor
 from wgsindy.passes import DataSummary
@@ -299,7 +304,7 @@ class Comparison:
             return filtered(model, run).equations(model)
         return NormalEquations.of(run(NormalPass(model)), model.basis.from_physical)
 
-    def _model_in(self, work: Basis, larger: Basis) -> WorkingModel:
+    def _model_in(self, work: Basis, larger: Basis) -> Process:
         """Return the last working model, expressed in more terms."""
         model = self.estimate.model
         place = [larger.terms.index(term) for term in self.basis.terms]
@@ -314,7 +319,7 @@ class Comparison:
         )
 
     def _problems(
-        self, equations: NormalEquations, model: WorkingModel
+        self, equations: NormalEquations, model: Process
     ) -> Iterator[tuple[str, Problem]]:
         """Each field that has noise to be measured against; without any, each drift component."""
         noiseless = model.noiseless_level > 0
