@@ -49,7 +49,7 @@ _HOMES = {
     "fit_file": "wgsindy.workflow",
     "library": "wgsindy.terms.library",
     "read": "wgsindy.files",
-    "stream": "wgsindy.files.stream_tables",
+    "stream": "wgsindy.files.reading",
 }
 
 

@@ -30,11 +30,12 @@ from wgsindy.estimate import (
 from wgsindy.files import (
     Note,
     Reading,
-    checked_unit,
+    ReadingOptions,
     collecting_warnings,
     formula_name,
     label_of,
     open_data,
+    options_of,
     refuse_occupied,
     refuse_unwritable,
     save_folder,
@@ -144,6 +145,7 @@ def fit_file(
     ReportError
         If the report cannot be drawn; the model is saved.
     """
+    options = options_of(ReadingOptions, reading, "fit_file")
     folder = Path(out) if out is not None else default_folder(data)
     replaceable = RESULT_FILES if force else ()
     refuse_occupied(folder, replaceable)
@@ -151,7 +153,7 @@ def fit_file(
     chosen = recipes.get(recipe)
     check_integer("threads", threads, 1, 4096)
     with stage("reading"):
-        found = open_data(data, stream=stream, **reading)
+        found = open_data(data, options, stream=stream)
         measured: Dataset = found.data.thinned(every)
         changes, changed = _changed(
             [*_logarithms(log, measured.names), *_listed(transform)], measured
@@ -187,7 +189,7 @@ def fit_file(
         generator=with_units(_mapped_back(changes, fit.generator, measured), found),
         diagnostics=diagnostics,
         readouts=tuple(readouts(fit.generator, fit.data.sample(MOST_STATES))),
-        time_unit=found.time_unit or _known_unit(reading.get("unit"), reading.get("time_unit")),
+        time_unit=found.time_unit or options.unit or options.time_unit or "",
         folder=folder,
         files=(),
     )
@@ -317,11 +319,6 @@ def _unidentified(changes: Sequence[Change], generator: Generator) -> Iterator[N
                 "what Ito's formula makes of the tensor; its error bar says nothing of what was "
                 "not found.",
             )
-
-
-def _known_unit(unit: str | None, time_unit: str | None) -> str:
-    """Name the unit of time in the result: the one asked for, else that of the column."""
-    return checked_unit(unit or time_unit, "unit") or ""
 
 
 def _record(
@@ -458,7 +455,8 @@ def report_again(
     record = Record.load(folder / RECORD)
     with stage("reading"):
         asked = {**record.reading, **{k: v for k, v in reading.items() if v is not None}}
-        measured: Dataset = open_data(data, **asked).data.thinned(record.every)
+        options = options_of(ReadingOptions, asked, "report_again")
+        measured: Dataset = open_data(data, options).data.thinned(record.every)
         _, changed = _changed(record.changes, measured)
     fitted = Generator.load(folder / FITTED_MODEL) if record.changes else result
     _refuse_other_data(changed, record)

@@ -17,7 +17,7 @@ from drawn_streams import EDGES, QUICK, Paths, blocks_of, streamed, trajectories
 from hypothesis import given
 from hypothesis import strategies as st
 
-import wgsindy.files.read_tables as opening
+import wgsindy.files.reading as opening
 import wgsindy.report.digest as digests
 from wgsindy import Change, Generator, WGSINDy, stream, zoo
 from wgsindy.data import FloatArray, Stream, Trajectories

@@ -15,11 +15,11 @@ import pytest
 from alike import assert_same
 from walks import DT, frame, walk
 
-import wgsindy.files.read_tables as opening
+import wgsindy.files.reading as opening
 from wgsindy import read, stream
 from wgsindy.data import Block, Stream, Trajectories
 from wgsindy.errors import DataError, ModelFileError, NotEnoughDataError, ShortPiecesWarning
-from wgsindy.files import label_of, open_data
+from wgsindy.files import ReadingOptions, label_of, open_data
 from wgsindy.model import Generator
 
 
@@ -44,12 +44,12 @@ def test_small_files_are_read_and_large_ones_streamed(
     assert large.notes[1:] == open_data(table, stream=True).notes[1:]
     assert isinstance(open_data(table, stream=False).data, Trajectories)
     # What only reading can do is asked for: so it is read.
-    assert isinstance(open_data(table, gap=9.0, missing=[]).data, Trajectories)
+    assert isinstance(open_data(table, ReadingOptions(gap=9.0, missing=[])).data, Trajectories)
 
 
 def test_what_is_in_memory_and_functions_are_taken_as_well() -> None:
     assert isinstance(open_data(frame()).data, Trajectories)
-    assert isinstance(open_data([walk(), walk(1)], dt=DT).data, Trajectories)
+    assert isinstance(open_data([walk(), walk(1)], ReadingOptions(dt=DT)).data, Trajectories)
     found = open_data(lambda: [Block(walk(), DT)])
     assert isinstance(found.data, Stream)
     assert found.notes[0].sentence.startswith("streamed: nothing is changed")
@@ -98,11 +98,11 @@ def test_what_changes_data_cannot_be_streamed(table: Path) -> None:
         ({"log": ["x"]}, r"log \(--log\) changes data"),
     ):
         with pytest.raises(DataError, match=words):
-            open_data(table, stream=True, **asked)
-    assert open_data(table, stream=True, gap=None, missing=()).data
+            open_data(table, ReadingOptions(**asked), stream=True)
+    assert open_data(table, ReadingOptions(gap=None, missing=()), stream=True).data
     for streamed in (True, False):  # no states is not the same as no choice of states
         with pytest.raises(DataError, match="has no column of states"):
-            open_data(table, stream=streamed, states=[])
+            open_data(table, ReadingOptions(states=[]), stream=streamed)
 
 
 def test_an_error_of_a_large_file_says_how_to_read_it(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
 from walks import frame
 
 from wgsindy.errors import DataError
-from wgsindy.files import read
+from wgsindy.files import ReadingOptions, read, stream
+from wgsindy.files.options import StreamOptions
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,19 @@ from wgsindy.files import read
 def test_a_wrong_argument_is_a_sentence(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
         read(frame(), **options)
+
+
+def test_an_unknown_option_is_named_with_those_there_are() -> None:
+    with pytest.raises(
+        TypeError, match=r"read\(\) got .* 'stats'; its options are 'states', 'time'"
+    ):
+        read(frame(), stats=["x"])  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"stream\(\) got .* 'gap'; its options are .*'names'\."):
+        stream(frame(), gap=1.0)  # type: ignore[call-arg]
+
+
+def test_the_signature_is_that_of_the_options() -> None:
+    for function, options in ((read, ReadingOptions), (stream, StreamOptions)):
+        source, *asked = inspect.signature(function).parameters.values()
+        assert source.name == "source"
+        assert asked == list(inspect.signature(options).parameters.values())

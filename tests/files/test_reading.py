@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from walks import DT, frame, walk
 
-from wgsindy.files import Note, Reading, open_data, read
+from wgsindy.files import Note, Reading, ReadingOptions, open_data, read
 
 
 def test_a_reading_shows_data_and_notes() -> None:
@@ -28,7 +28,7 @@ def test_a_reading_shows_data_and_notes() -> None:
 
 
 def test_a_stream_has_a_reading_of_the_same_kind() -> None:
-    reading = open_data(walk(), stream=True, dt=DT)
+    reading = open_data(walk(), ReadingOptions(dt=DT), stream=True)
     assert type(reading) is Reading
     assert "Reading(Stream(1 x (x, y), 199 increments" in repr(reading)
 

@@ -25,22 +25,22 @@ from wgsindy.files.atomic import (
 )
 from wgsindy.files.coercion import as_dataset
 from wgsindy.files.columns.roles import formula_name
-from wgsindy.files.columns.units import checked_unit
 from wgsindy.files.notes import Note, Reading, collecting_warnings
-from wgsindy.files.read_tables import label_of, open_data, read
-from wgsindy.files.stream_tables import stream
+from wgsindy.files.options import ReadingOptions, options_of
+from wgsindy.files.reading import label_of, open_data, read, stream
 
 __all__ = [
     "Note",
     "Reading",
+    "ReadingOptions",
     "as_dataset",
-    "checked_unit",
     "collecting_warnings",
     "csv_text",
     "formula_name",
     "label_of",
     "open_data",
     "opened",
+    "options_of",
     "read",
     "refuse_occupied",
     "refuse_unwritable",

@@ -10,7 +10,7 @@ from wgsindy.data import Dataset, Trajectories
 from wgsindy.errors import DataError
 from wgsindy.files.formats.frames import is_labelled
 from wgsindy.files.notes import Reading
-from wgsindy.files.read_tables import read
+from wgsindy.files.reading import read
 
 
 def as_dataset(

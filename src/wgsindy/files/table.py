@@ -198,20 +198,28 @@ BLOCK_ROWS = 65_536
 
 
 @dataclass(frozen=True)
-class WantedColumns:
-    """Which columns of a table are read, and what becomes of them."""
+class Roles:
+    """Names of columns; ``chosen`` says whether the states were named by the caller."""
 
     states: tuple[str, ...]
-    time: str | None  # without it the step is ``dt``
+    time: str | None
     trajectory: str | None
-    dt: float | None
-    file: int  # number of the file: the same id in another one is another trajectory
-    epoch: str | None = None  # unit of times that count since 1970, if they do
+    chosen: bool
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All of them."""
         return (*self.states, *(name for name in (self.time, self.trajectory) if name is not None))
+
+
+@dataclass(frozen=True)
+class WantedColumns:
+    """Which columns of a table are streamed, and what becomes of them."""
+
+    roles: Roles
+    dt: float | None  # the step, if there is no column of times
+    file: int  # number of the file: the same id in another one is another trajectory
+    epoch: str | None = None  # unit of times that count since 1970, if they do
 
     def block(
         self,
@@ -225,12 +233,13 @@ class WantedColumns:
         ``columns`` by name, each ``(n,)``; ``states (n, d)``, if they are there in one array;
         ``number`` of the trajectory in a stack ``(R, n, d)``.
         """
+        roles = self.roles
         if states is None:
-            states = np.stack([columns[name] for name in self.states], axis=1)
-        clock: Any = self.dt if self.time is None else columns[self.time]
+            states = np.stack([columns[name] for name in roles.states], axis=1)
+        clock: Any = self.dt if roles.time is None else columns[roles.time]
         if self.epoch is not None:
             clock = _since_1970(clock, self.epoch)
-        owner: Any = 0 if self.trajectory is None else columns[self.trajectory]
+        owner: Any = 0 if roles.trajectory is None else columns[roles.trajectory]
         return Block(states, clock, owner, (self.file, number))
 
 

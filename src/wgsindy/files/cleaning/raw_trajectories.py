@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data import FloatArray, IntArray
+from wgsindy.data import FloatArray, IntArray, numbers
 from wgsindy.errors import DataError, NotEnoughDataError
-from wgsindy.files.columns.roles import Roles
-from wgsindy.files.columns.times import Clock, Times, check_dt, times_of_all
+from wgsindy.files.columns.times import Times, check_dt, times_of_all
 from wgsindy.files.notes import Note, add_note, counted, listed
-from wgsindy.files.table import Column, Table
+from wgsindy.files.options import ReadingOptions, as_list
+from wgsindy.files.table import Column, Roles, Table
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RawTrajectory:
 
 
 def raw_trajectories(
-    tables: Sequence[Table], roles: Roles, clock: Clock, missing: Sequence[float], notes: list[Note]
+    tables: Sequence[Table], roles: Roles, asked: ReadingOptions, notes: list[Note]
 ) -> tuple[list[RawTrajectory], str]:
     """Return the trajectories of all tables, and the unit of time as far as it is known.
 
@@ -49,39 +49,41 @@ def raw_trajectories(
     """
     found: list[RawTrajectory] = []
     lost_ids = 0
+    stand_ins = numbers(as_list(asked.missing, "missing"), "missing").tolist()
     for table in tables:
-        for name in (*roles.states, roles.time, roles.trajectory):
-            if name is not None:
-                table.resolve(name)
-    clocks = _clocks(tables, roles, clock, notes)
+        for name in roles.columns:
+            table.resolve(name)
+    clocks = _clocks(tables, roles, asked, notes)
     for number, table in enumerate(tables):
         times = clocks[number].values if clocks else None
         states = np.stack([table.numbers(name) for name in roles.states], axis=1)
-        for stand_in in missing:
+        for stand_in in stand_ins:
             states[states == stand_in] = np.nan
         whole = RawTrajectory(table.label, times, states)
         own, without = _by_id(whole, table, roles.trajectory)
         lost_ids += without
-        found += _checked(own, roles.time, clock.dt)
+        found += _checked(own, roles.time, asked.dt)
     if not found:
         raise NotEnoughDataError("no row of the data belongs to a trajectory.")
     if clocks:
         notes.append(Note("choice", 1, f"time: {clocks[-1].how}."))
     _note_unread(tables, roles, sum(times.unread for times in clocks), lost_ids, notes)
-    return found, clocks[0].unit if clocks else clock.unit or clock.time_unit or ""
+    return found, clocks[0].unit if clocks else asked.unit or asked.time_unit or ""
 
 
-def _clocks(tables: Sequence[Table], roles: Roles, clock: Clock, notes: list[Note]) -> list[Times]:
+def _clocks(
+    tables: Sequence[Table], roles: Roles, asked: ReadingOptions, notes: list[Note]
+) -> list[Times]:
     """Return the times of each table; none if rows are counted, as ``dt`` lets us."""
     if roles.time is None:
         return []
     try:
-        return times_of_all(tables, roles.time, clock)
+        return times_of_all(tables, roles.time, asked)
     except DataError as error:
-        if clock.dt is None:
+        if asked.dt is None:
             raise
         notes.append(
-            Note("guess", 1, f"{error} Since dt={clock.dt:g} is given, rows are counted, in order.")
+            Note("guess", 1, f"{error} Since dt={asked.dt:g} is given, rows are counted, in order.")
         )
         return []
 

@@ -6,8 +6,7 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from wgsindy.files.columns.non_state_columns import real_states
 from wgsindy.files.columns.times import looks_like_timestamps
 from wgsindy.files.columns.units import UNIT_OF, header_unit
 from wgsindy.files.notes import Note, add_note, counted, listed
-from wgsindy.files.table import Column, Table
+from wgsindy.files.options import StreamOptions, as_list
+from wgsindy.files.table import Column, Roles, Table
 
 _UNITS = "|".join(sorted(UNIT_OF, key=len, reverse=True))
 TIME_NAME = re.compile(
@@ -37,33 +37,22 @@ SURELY_INCREASING = 20
 MANY_STATES = 3
 
 
-@dataclass(frozen=True)
-class Roles:
-    """Names of columns; ``chosen`` says whether the states were named by the caller."""
-
-    states: tuple[str, ...]
-    time: str | None
-    trajectory: str | None
-    chosen: bool
-
-
 def find_roles(
-    table: Table,
-    *,
-    states: Sequence[str | int] | None,
-    time: str | int | None,
-    trajectory: str | int | None,
-    dt: float | None,
-    notes: list[Note],
+    table: Table, asked: StreamOptions, notes: list[Note], inputs: Sequence[str] = ()
 ) -> Roles:
     """Decide what each column is: by argument, else by name, else by what it holds.
+
+    ``inputs`` are columns beside the states that were asked for.
 
     Raises
     ------
     DataError
         If a column is not there, has two roles, or no states or no times are left.
     """
-    wanted = None if states is None else tuple(_resolved(table, states))
+    time, trajectory = asked.time, asked.trajectory
+    wanted = None
+    if asked.states is not None:
+        wanted = tuple(_resolved(table, [*as_list(asked.states, "states"), *inputs]))
     taken: set[str | None] = set(wanted or ())
     id_column = (
         table.resolve(trajectory) if trajectory is not None else _find_trajectory(table, taken)
@@ -75,7 +64,7 @@ def find_roles(
     if wanted is None:
         wanted = _find_states(table, clock, id_column, notes)
         if clock is None and len(wanted) > 1:
-            clock = _guess_time(table, wanted, notes, even_only=dt is not None)
+            clock = _guess_time(table, wanted, notes, even_only=asked.dt is not None)
             wanted = tuple(name for name in wanted if name != clock)
     if not wanted:
         for reason in table.refused.values():
@@ -85,12 +74,12 @@ def find_roles(
             f"are {listed(list(table.columns))}.{_no_number(table)} Name the states, or check the "
             "separator."
         )
-    if clock is None and dt is None:
+    if clock is None and asked.dt is None:
         raise DataError(
             f"{table.label} has no column of times that can be recognised among "
             f"{listed(list(table.columns))}; pass time (the name of that column) or dt."
         )
-    return Roles(wanted, clock, id_column, states is not None)
+    return Roles(wanted, clock, id_column, asked.states is not None)
 
 
 def _no_number(table: Table) -> str:
@@ -100,18 +89,6 @@ def _no_number(table: Table) -> str:
             shown = next((value for value in column.tolist() if value is not None), None)
             return f" In {name!r}, {shown!r:.40} is no number."
     return ""
-
-
-def as_list(columns: Any, argument: str) -> Sequence[Any] | None:
-    """Return several columns, or one, as a list."""
-    if isinstance(columns, (str, int, float)):
-        return [columns]  # a single name is a list of one, not of its letters
-    if columns is None:
-        return None
-    try:
-        return list(columns)
-    except TypeError:
-        raise DataError(f"{argument} must be a list, got {columns!r}.") from None
 
 
 def note_roles(roles: Roles, states: Sequence[str], notes: list[Note]) -> None:

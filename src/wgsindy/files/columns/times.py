@@ -14,6 +14,7 @@ from wgsindy.data import BoolArray, FloatArray, number
 from wgsindy.errors import DataError
 from wgsindy.files.columns.units import SECONDS, suited_unit, written_unit
 from wgsindy.files.notes import counted
+from wgsindy.files.options import CALENDAR, ReadingOptions
 from wgsindy.files.table import Column, Table
 
 if TYPE_CHECKING:
@@ -241,27 +242,6 @@ def _months(text: pl.Series) -> pl.Series | None:
 # From September 2001 to 2103 the count of seconds since 1970 lies between these.
 EPOCH_FIRST, EPOCH_LAST = 1.0e9, 4.2e9
 EPOCH_UNITS = ("s", "ms", "us", "ns")
-ROWS, CALENDAR = "rows", "calendar"
-
-
-@dataclass(frozen=True)
-class Clock:
-    """How times are asked for; see :func:`wgsindy.files.read`."""
-
-    unit: str | None = None
-    time_unit: str | None = None
-    time_format: str | None = None
-    kind: str | None = None  # "rows" or "calendar"
-    dt: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in (None, ROWS, CALENDAR):
-            raise DataError(f"clock={self.kind!r} is not known; there are 'rows' and 'calendar'.")
-
-    @property
-    def moments_unit(self) -> str | None:
-        """The unit that moments must be read in, if one is called for: a ``dt`` is in seconds."""
-        return self.unit or ("s" if self.dt is not None else None)
 
 
 @dataclass(frozen=True)
@@ -275,17 +255,17 @@ class Times:
     sessions: bool = False  # whether days are those on which a market is open
 
 
-def times_of_all(tables: Sequence[Table], name: str, clock: Clock) -> list[Times]:
+def times_of_all(tables: Sequence[Table], name: str, asked: ReadingOptions) -> list[Times]:
     """Return the times of each table, all of them by one clock."""
-    found = [times_of(table, name, clock) for table in tables]
+    found = [times_of(table, name, asked) for table in tables]
     if len({(times.unit, times.sessions) for times in found}) > 1:
         # Each file by itself suggests another unit, or only some have no weekends.
-        one = replace(clock, unit=clock.unit or found[0].unit or None, kind=CALENDAR)
+        one = replace(asked, unit=asked.unit or found[0].unit or None, clock=CALENDAR)
         found = [times_of(table, name, one) for table in tables]
     return found
 
 
-def times_of(table: Table, name: str, clock: Clock) -> Times:
+def times_of(table: Table, name: str, asked: ReadingOptions) -> Times:
     """Return times counted from the first one.
 
     Raises
@@ -295,35 +275,35 @@ def times_of(table: Table, name: str, clock: Clock) -> Times:
     """
     column = table.columns[name]
     if column.dtype.kind == "O":
-        return _of_text(table, name, clock)
+        return _of_text(table, name, asked)
     if column.dtype.kind == "M":
-        return _of_moments(column.astype("datetime64[us]"), 0, clock)
+        return _of_moments(column.astype("datetime64[us]"), 0, asked)
     table.numbers(name)  # refuses what is no number
-    dates = None if clock.time_unit else whole_numbers(column)
+    dates = None if asked.time_unit else whole_numbers(column)
     if dates is not None:
-        return _of_moments(dates, 0, clock)
+        return _of_moments(dates, 0, asked)
     if column.dtype.kind in "iu":
         column = column.astype(np.int64)  # small integers overflow, unsigned ones cannot go back
     origin = _first(column)
     # Subtracted as integers: nanoseconds since 1970 do not fit a float.
     with np.errstate(invalid="ignore"):  # a time that is infinite is none
         since = (column - origin).astype(np.float64)
-    epoch = None if clock.time_unit else epoch_unit(column)
-    given = clock.time_unit or epoch or written_unit(name, table.units)
+    epoch = None if asked.time_unit else epoch_unit(column)
+    given = asked.time_unit or epoch or written_unit(name, table.units)
     if epoch:
-        wanted = clock.moments_unit or suited_unit(since * SECONDS[epoch])
+        wanted = asked.moments_unit or suited_unit(since * SECONDS[epoch])
         how = epoch_sentence(name, epoch, wanted)
         return Times(since * (SECONDS[epoch] / SECONDS[wanted]), how, unit=wanted)
-    if clock.unit is None:
+    if asked.unit is None:
         how = f"{name!r} is used as it is" + (f", in {given}" if given else "")
         return Times(since, how, unit=given or "")
     if given is None:
         raise DataError(
-            f"unit={clock.unit!r} asks for times in {clock.unit}, but nothing says in what unit "
+            f"unit={asked.unit!r} asks for times in {asked.unit}, but nothing says in what unit "
             f"the numbers of column {name!r} are; pass time_unit, for example time_unit='s'."
         )
-    how = f"{name!r} is converted from {given} to {clock.unit}"
-    return Times(since * (SECONDS[given] / SECONDS[clock.unit]), how, unit=clock.unit)
+    how = f"{name!r} is converted from {given} to {asked.unit}"
+    return Times(since * (SECONDS[given] / SECONDS[asked.unit]), how, unit=asked.unit)
 
 
 def looks_like_timestamps(column: Column) -> bool:
@@ -370,10 +350,10 @@ def epoch_unit(column: Column) -> str | None:
     return None
 
 
-def _of_text(table: Table, name: str, clock: Clock) -> Times:
+def _of_text(table: Table, name: str, asked: ReadingOptions) -> Times:
     column = table.columns[name]
-    if clock.time_format:
-        found = [None if i is None else _moment(i, clock.time_format) for i in column]
+    if asked.time_format:
+        found = [None if i is None else _moment(i, asked.time_format) for i in column]
         moments: Column | None = np.array(found, dtype="datetime64[us]")
     else:
         moments = moments_of(column, table.label, name)
@@ -382,18 +362,18 @@ def _of_text(table: Table, name: str, clock: Clock) -> Times:
         seconds = seconds_of_day(column)
         if seconds is not None:
             unread = there - int(np.isfinite(seconds).sum())
-            return _of_seconds(seconds, f"times of day in {name!r}", unread, clock)
+            return _of_seconds(seconds, f"times of day in {name!r}", unread, asked)
     unread = there - int((~np.isnat(moments)).sum()) if moments is not None else there
     if moments is None or unread * 2 > there:
         some = zip(column, column if moments is None else np.isnat(moments), strict=True)
         example = next(item for item, bad in some if item and bad)
-        expected = f"the time_format {clock.time_format!r}" if clock.time_format else "ISO 8601"
+        expected = f"the time_format {asked.time_format!r}" if asked.time_format else "ISO 8601"
         raise DataError(
             f"{unread} times of column {name!r} of {table.label}, such as {str(example)[:40]!r}, "
             f"are not in {expected}; pass time_format, for example '%d.%m.%Y %H:%M:%S', or dt, or "
             "clock='rows' to count rows."
         )
-    return _of_moments(moments, unread, clock)
+    return _of_moments(moments, unread, asked)
 
 
 def _moment(text: str, time_format: str | None) -> dt.datetime | None:
@@ -411,24 +391,24 @@ def _moment(text: str, time_format: str | None) -> dt.datetime | None:
     return moment
 
 
-def _of_moments(moments: Column, unread: int, clock: Clock) -> Times:
+def _of_moments(moments: Column, unread: int, asked: ReadingOptions) -> Times:
     missing: BoolArray = np.isnat(moments)
     if missing.all():
         return Times(np.full(len(moments), np.nan), "no time is given", unread)
-    days = trading_days(moments) if clock.kind is None and clock.dt is None else None
-    if days is not None and clock.unit in (None, "d", "year"):
-        unit = clock.unit or "year"
+    days = trading_days(moments) if asked.clock is None and asked.dt is None else None
+    if days is not None and asked.unit in (None, "d", "year"):
+        unit = asked.unit or "year"
         how = (
             f"no date falls on a weekend, so each day of the file is a trading day, {TRADING_DAYS} "
             f"a year; read in {unit}. Pass clock='calendar' (--clock calendar) for calendar days"
         )
         return Times(days / (TRADING_DAYS if unit == "year" else 1), how, unread, unit, True)
     since: FloatArray = (moments - moments[~missing][0]) / np.timedelta64(1, "s")
-    return _of_seconds(np.where(missing, np.nan, since), "timestamps", unread, clock)
+    return _of_seconds(np.where(missing, np.nan, since), "timestamps", unread, asked)
 
 
-def _of_seconds(seconds: FloatArray, what: str, unread: int, clock: Clock) -> Times:
-    unit = clock.moments_unit or suited_unit(seconds)
+def _of_seconds(seconds: FloatArray, what: str, unread: int, asked: ReadingOptions) -> Times:
+    unit = asked.moments_unit or suited_unit(seconds)
     return Times(seconds / SECONDS[unit], f"{what} are read in {unit}", unread, unit)
 
 

@@ -281,7 +281,7 @@ class ArrayTable:
             ranks = {name: int(array.ndim) for name, array in found.items()}
             widest = max(ranks, key=lambda name: ranks[name])
             main = widest if ranks[widest] > 1 else None
-            array = found[main or wanted.states[0]]
+            array = found[main or wanted.roles.states[0]]
             shape, chunks = array.shape, getattr(array, "chunks", None)
         axis = 1 if len(shape) == 3 else 0
         rows, step = shape[axis], _block_rows(chunks[axis] if chunks else 1)
@@ -329,8 +329,8 @@ class ArraySource:
         if self.main is not None:
             matrix = self._read(found[self.main], rows)
             columns = {positional_name(k): matrix[:, k] for k in range(matrix.shape[1])}
-        states = matrix if wanted.states == tuple(columns) else None
-        for name in wanted.columns:
+        states = matrix if wanted.roles.states == tuple(columns) else None
+        for name in wanted.roles.columns:
             if name not in columns:
                 columns[name] = self._read(found[name], rows)
         return wanted.block(columns, states=states, number=self.number)

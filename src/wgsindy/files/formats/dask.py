@@ -168,7 +168,7 @@ class DaskFrameTable:
         return table_of_frame(pandas.concat(found).iloc[:HEAD_ROWS], self.label)
 
     def sources(self, wanted: WantedColumns) -> list[DaskFrameSource]:
-        names = list(dict.fromkeys(wanted.columns))
+        names = list(dict.fromkeys(wanted.roles.columns))
         tasks = _tasks(self._with_index()[names].optimize())
         return [DaskFrameSource(task, wanted) for task in tasks]
 

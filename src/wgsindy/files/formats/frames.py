@@ -284,7 +284,7 @@ class ParquetSource:
     last: int
 
     def blocks(self) -> Iterator[Block]:
-        names, groups = list(self.wanted.columns), range(self.first, self.last)
+        names, groups = list(self.wanted.roles.columns), range(self.first, self.last)
         with as_data_error(self.path, "Parquet"), open_parquet(self.path, self.path.name) as file:
             for batch in file.iter_batches(
                 BLOCK_ROWS, row_groups=[*groups], columns=names, use_threads=False

@@ -240,8 +240,8 @@ class TextTable:
         form = Form(
             dialect.separator,
             dialect.width,
-            tuple(list(table.columns).index(name) for name in wanted.columns),
-            tuple(_kind(table, name, wanted) for name in wanted.columns),
+            tuple(list(table.columns).index(name) for name in wanted.roles.columns),
+            tuple(_kind(table, name, wanted) for name in wanted.roles.columns),
         )
         start = sum(len(line) for line in lines[: there[dialect.first]])
         size = self.path.stat().st_size
@@ -270,9 +270,9 @@ class TextTable:
 def _kind(table: Table, name: str, wanted: WantedColumns) -> FieldForm:
     held = table.columns[name].dtype.kind
     if held == "O":
-        return "text" if name == wanted.trajectory else "stamp"
+        return "text" if name == wanted.roles.trajectory else "stamp"
     # Ids and times may have more digits than a float.
-    return "whole" if held == "i" and name not in wanted.states else "number"
+    return "whole" if held == "i" and name not in wanted.roles.states else "number"
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ class TextSource:
                 table = self._table(content, typed=False)
         columns = {}
         for name, place, kind in zip(
-            self.wanted.columns, self.form.places, self.form.kinds, strict=True
+            self.wanted.roles.columns, self.form.places, self.form.kinds, strict=True
         ):
             columns[name] = self._values(table[f"column_{place + 1}"], name, kind)
         return columns
