@@ -235,11 +235,11 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         return self.generator_._repr_latex_()
 
     def _repr_html_(self) -> str:
-        from wgsindy.diagnostics import verdict
+        from wgsindy.diagnostics import findings_list
         from wgsindy.model import fragment, generator_parts
 
         check_is_fitted(self)
-        parts = [*generator_parts(self.generator_), verdict(self.diagnostics_)]
+        parts = [*generator_parts(self.generator_), findings_list(self.diagnostics_)]
         return fragment(self.diagnostics_.summary, *parts, note=self.fit_.recipe.name)
 
     def _engine(self) -> Engine:

@@ -28,8 +28,8 @@ from wgsindy.diagnostics import (
     probe_checks,
     sample_checks,
 )
-from wgsindy.diagnostics.extrapolation import KnownDrift
-from wgsindy.diagnostics.residuals.sums import BLOCKS
+from wgsindy.diagnostics.measurements import KnownDrift
+from wgsindy.diagnostics.residuals import BLOCKS
 from wgsindy.diagnostics.verdict import _verdict
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimate import Fit

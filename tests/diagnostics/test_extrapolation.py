@@ -9,7 +9,7 @@ from processes import linear
 
 from wgsindy import Generator
 from wgsindy.data import FloatArray
-from wgsindy.diagnostics.extrapolation import known_drift
+from wgsindy.diagnostics.measurements import known_drift
 from wgsindy.estimate import fit_dataset
 
 TIME = 50.0

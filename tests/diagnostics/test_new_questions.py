@@ -21,7 +21,7 @@ from wgsindy.diagnostics import (
     probe_checks,
     sample_checks,
 )
-from wgsindy.diagnostics.refits import step_change
+from wgsindy.diagnostics.measurements import step_change
 from wgsindy.errors import WgsindyWarning
 from wgsindy.model import Alternative
 
@@ -103,11 +103,11 @@ def test_shocks_that_lean_to_one_side_are_no_diffusion() -> None:
 
 def test_small_correlations_at_many_lags_are_clear_together() -> None:
     seen = measured(fitted(relaxation(5)))
-    probes = seen.residuals.probes
+    probes = seen.residuals.groups
     count = probes.lag_count[:, None, None]
     for errors, expected in ((0.5, 0), (3.0, 1)):
         lagged = np.full_like(probes.lagged, errors) * np.sqrt(count)
-        left = replace(seen.residuals, probes=replace(probes, lagged=lagged))
+        left = replace(seen.residuals, groups=replace(probes, lagged=lagged))
         other = Measurements(seen.fit)
         other.__dict__["residuals"] = left
         assert len(list(past_checks.delayed(other))) == expected
@@ -209,7 +209,10 @@ def test_a_formula_of_many_terms_is_no_equation() -> None:
     seen = measured(fitted(relaxation(12), "poly20"))
     spread = seen.generator.uncertainty
     assert spread is not None
-    for terms, expected in ((formula_checks.MANY_TERMS + 1, 1), (formula_checks.MANY_TERMS, 0)):
+    for terms, expected in (
+        (formula_checks.LONGEST_FORMULA + 1, 1),
+        (formula_checks.LONGEST_FORMULA, 0),
+    ):
         drift = np.zeros_like(spread.drift)
         drift[0, :terms] = 1.0
         generator = replace(seen.generator, uncertainty=replace(spread, drift=drift))

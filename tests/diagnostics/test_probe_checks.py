@@ -21,8 +21,8 @@ from wgsindy.diagnostics import (
     probe_checks,
     sample_checks,
 )
+from wgsindy.diagnostics.groups import DELAYS, PARTS, PLACE_BINS, GroupSums
 from wgsindy.diagnostics.probe_checks import FALSE_ALARM, chance
-from wgsindy.diagnostics.residuals.probes import BINS, LAGS, PARTS, Probes
 from wgsindy.estimate import fit_dataset
 
 D, EACH, SAMPLES = 2, 10_000.0, 100_000  # coordinates, samples a group, of all
@@ -35,33 +35,33 @@ def plain() -> Measurements:
     return seen
 
 
-def quiet() -> Probes:
+def quiet() -> GroupSums:
     """Sums of residuals that nothing tells of: each is what it is on average."""
-    bins = np.zeros((3, D, BINS, D))
+    bins = np.zeros((3, D, PLACE_BINS, D))
     bins[0] = bins[2] = EACH
     parts = np.zeros((2, PARTS, D, D + 2))
     parts[1] = EACH
     kinds = np.zeros((2, 4, D, D + 2))
     kinds[1] = EACH
     return replace(
-        plain().residuals.probes,
+        plain().residuals.groups,
         bins=bins,
         parts=parts,
         part_squares=np.full((2, PARTS, D), EACH),
         trajectories=kinds,
-        lagged=np.zeros((len(LAGS), D, D)),
-        bursts=np.zeros((len(LAGS), D)),
-        lag_count=np.full(len(LAGS), float(SAMPLES)),
+        lagged=np.zeros((len(DELAYS), D, D)),
+        bursts=np.zeros((len(DELAYS), D)),
+        lag_count=np.full(len(DELAYS), float(SAMPLES)),
         leaning=np.stack([np.zeros((D, D)), np.full((D, D), EACH)]),
     )
 
 
-def seen_with(probes: Probes, signal: float = 100.0, **more: Any) -> Measurements:
+def seen_with(probes: GroupSums, signal: float = 100.0, **more: Any) -> Measurements:
     """The plain fit with other sums; the drift as a whole stands ``signal`` errors out."""
     seen = replace(plain())
     expected = np.full((4, D), signal**2 / 4)
     seen.__dict__["residuals"] = replace(
-        plain().residuals, probes=probes, samples=SAMPLES, expected=expected, **more
+        plain().residuals, groups=probes, samples=SAMPLES, expected=expected, **more
     )
     return seen
 
@@ -115,7 +115,7 @@ def test_a_misfit_must_be_more_than_chance_makes_of_all_bins(errors: float, expe
 def uneven(ratio: float, samples: int = SAMPLES) -> list[Finding]:
     """Findings if the residuals of u vary so much more in half of the bins along v."""
     probes = quiet()
-    probes.bins[2, 1, : BINS // 2, 0] *= ratio
+    probes.bins[2, 1, : PLACE_BINS // 2, 0] *= ratio
     seen = seen_with(probes)
     seen.residuals.samples = samples
     return list(probe_checks.misfit(seen))
@@ -180,14 +180,16 @@ def lagging(correlations: FloatArray, count: float = SAMPLES) -> Measurements:
 
 
 def test_the_clearest_correlation_with_the_past_is_named() -> None:
-    correlations = np.zeros((len(LAGS), D, D))
+    correlations = np.zeros((len(DELAYS), D, D))
     correlations[9, 0, 1], correlations[2, 1, 1] = -0.06, 0.05
     found = only(past_checks.delayed(lagging(correlations)))
     assert found.fields == ("b1",)
-    said = f"correlates with what it left of y {LAGS[9]} steps before (-0.06; 19.0 standard errors"
+    said = (
+        f"correlates with what it left of y {DELAYS[9]} steps before (-0.06; 19.0 standard errors"
+    )
     assert said in found.sentence
     for size, count, expected in ((0.031, SAMPLES, True), (0.029, 4 * SAMPLES, False)):
-        one = np.zeros((len(LAGS), D, D))
+        one = np.zeros((len(DELAYS), D, D))
         one[0, 1, 0] = size
         assert bool(list(past_checks.delayed(lagging(one, count)))) == expected
 
@@ -200,14 +202,14 @@ def test_squares_that_correlate_come_in_bursts() -> None:
         "fourths": np.full(D, 3e5),
     }
     for correlation, expected in ((0.041, True), (0.039, False)):
-        bursts = np.zeros((len(LAGS), D))
+        bursts = np.zeros((len(DELAYS), D))
         bursts[4, 1] = 2 * correlation * SAMPLES  # squares of normal numbers have variance 2
         found = list(past_checks.bursts(seen_with(replace(probes, bursts=bursts), **left)))
         assert bool(found) == expected
         if expected:
             assert found[0].fields == ("a22",)
             assert "large steps of y come together" in found[0].sentence
-            assert f"{LAGS[4]} steps before (0.04, 13 standard errors)" in found[0].sentence
+            assert f"{DELAYS[4]} steps before (0.04, 13 standard errors)" in found[0].sentence
     # Of tails that are heavier, squares vary more, and the same sum is less.
     heavy: dict[str, Any] = left | {"fourths": np.full(D, 5e5)}
     assert not list(past_checks.bursts(seen_with(replace(probes, bursts=bursts), **heavy)))
@@ -321,7 +323,7 @@ def test_correlations_must_be_more_than_chance_and_a_fit_make_of_them(
     beyond: float, expected: bool
 ) -> None:
     few = 10_000.0
-    one, many = np.zeros((2, len(LAGS), D, D))
+    one, many = np.zeros((2, len(DELAYS), D, D))
     one[5, 1, 0] = (chance(128) + 0.5 + beyond) / np.sqrt(few)
     assert bool(list(past_checks.delayed(lagging(one, few)))) == expected
     # Sixteen that are small, by the cube root of their sum of squares.
@@ -331,7 +333,9 @@ def test_correlations_must_be_more_than_chance_and_a_fit_make_of_them(
     many[:, 0, 1] = np.sqrt(squares / 16 / few)
     assert np.abs(many).max() < past_checks.LAGGED
     assert bool(list(past_checks.delayed(lagging(many, few)))) == expected
-    probes = replace(quiet(), bursts=np.zeros((len(LAGS), D)), lag_count=np.full(len(LAGS), 5000.0))
+    probes = replace(
+        quiet(), bursts=np.zeros((len(DELAYS), D)), lag_count=np.full(len(DELAYS), 5000.0)
+    )
     probes.bursts[1, 0] = 2 * (chance(32) + 0.5 + beyond) * np.sqrt(5000.0)
     left: dict[str, Any] = {
         "count": np.full(D, 1e5),
@@ -360,7 +364,7 @@ def test_sums_of_the_past_must_tell_of_a_share_of_the_drift(
         def of_means(self, _: FloatArray) -> FloatArray:
             return np.zeros((D, 2))
 
-    found = list(past_checks.delayed(seen_with(quiet(), signal, echoes=Told())))
+    found = list(past_checks.delayed(seen_with(quiet(), signal, past=Told())))
     assert len(found) == bool(size)
     for one in found:
         assert one.fields == ("b2",)

@@ -22,7 +22,7 @@ from wgsindy.diagnostics import (
     past_checks,
     probe_checks,
 )
-from wgsindy.diagnostics.residuals.probes import BINS, LAGS, PARTS, _slopes, beyond_chance
+from wgsindy.diagnostics.groups import DELAYS, PARTS, PLACE_BINS, _slopes, beyond_chance
 from wgsindy.errors import WgsindyWarning
 
 DT = 0.05
@@ -77,7 +77,7 @@ def test_nothing_is_said_of_a_plain_process(seed: int) -> None:
 def test_sums_over_groups_are_those_by_hand() -> None:
     paths = relaxation(7, trajectories=3, steps=700)
     seen = seen_of(paths)
-    found = seen.residuals.probes
+    found = seen.residuals.groups
     z, x, part, owner = [], [], [], []
     for r, path in enumerate(paths):
         chunk = Trajectories([path], DT).chunks(10**6)
@@ -90,11 +90,11 @@ def test_sums_over_groups_are_those_by_hand() -> None:
     values = np.concatenate(z)
     np.testing.assert_allclose(found.bins[1, 0, :, 0].sum(), values.sum(), rtol=1e-9)
     np.testing.assert_allclose(found.bins[0, 0].sum(), len(values))
-    assert found.bins.shape[2] == BINS
+    assert found.bins.shape[2] == PLACE_BINS
     assert found.bins[0].min() > 100  # about equal numbers
     squares = [np.sum(values[np.concatenate(part) == k] ** 2) for k in range(PARTS)]
     np.testing.assert_allclose(found.part_squares[1, :, 0], squares, rtol=1e-9)
-    for k, lag in enumerate(LAGS):
+    for k, lag in enumerate(DELAYS):
         expected = sum(one[lag:] @ one[:-lag] for one in z)
         assert found.lagged[k, 0, 0] == pytest.approx(expected, rel=1e-9, abs=1e-9)
         assert found.lag_count[k] == 3 * (700 - lag)

@@ -12,7 +12,7 @@ import pytest
 import sympy
 
 from wgsindy.data import FloatArray, Trajectories
-from wgsindy.diagnostics import Measurements, checks, measurements, refits
+from wgsindy.diagnostics import Measurements, checks, measurements
 from wgsindy.errors import DataError
 from wgsindy.estimate import Fit, Predictor, fit_dataset
 from wgsindy.model import Generator
@@ -52,8 +52,8 @@ def test_how_far_euler_steps_are_from_those_of_a_linear_process(dt: float) -> No
     process = replace(dynamics, is_chain=False)
     variance = -np.expm1(-2 * dt) / 2
     gap, ratio = x[:, 0] * (1 - dt - np.exp(-dt)), dt / variance
-    expected = np.mean(gap**2 / variance + ratio - 1 - np.log(ratio)) / 2 * refits.CHAIN_STEPS
-    assert refits.nats_apart(process, x, dt) == pytest.approx(expected, rel=0.05)
+    expected = np.mean(gap**2 / variance + ratio - 1 - np.log(ratio)) / 2 * measurements.CHAIN_STEPS
+    assert measurements.nats_apart(process, x, dt) == pytest.approx(expected, rel=0.05)
 
 
 @dataclass
@@ -72,7 +72,7 @@ class RunningAway:
 @pytest.mark.parametrize("running", [True, False])
 def test_what_runs_away_is_far_from_what_does_not(running: bool) -> None:
     dynamics: Any = RunningAway(running)
-    assert refits.nats_apart(dynamics, np.zeros((3, 1)), 0.1) == np.inf
+    assert measurements.nats_apart(dynamics, np.zeros((3, 1)), 0.1) == np.inf
 
 
 def test_no_chain_is_fitted_where_steps_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ def test_no_chain_is_fitted_where_steps_are_short(monkeypatch: pytest.MonkeyPatc
         assert seen.chain_evidence == 0.0
         assert bool(asked) == (dt == 0.05)
     # Negative control: not because the drift is slow.
-    assert measurements.SHORTEST < 4 * 0.01
+    assert measurements.TELLING_STEP < 4 * 0.01
 
 
 def test_a_drift_that_is_missed_is_not_asked_for_velocities(
@@ -126,7 +126,7 @@ def test_velocities_are_asked_for_where_residuals_last_or_fade(
     monkeypatch.setattr(measurements, "second_order_evidence", lambda _: found)
     seen = Measurements(fit_dataset(pulled(lambda x: -x, 0.05, 200), "poly1"))
     correlations = np.array([*lags, 0.9])[:, None, None]  # a later one is not looked at
-    left = SimpleNamespace(probes=SimpleNamespace(correlations=correlations))
+    left = SimpleNamespace(groups=SimpleNamespace(correlations=correlations))
     seen.__dict__.update(residuals=left, observation_noise=np.zeros(1))
     assert (seen.orders is found) == asked
 
@@ -139,8 +139,8 @@ def test_a_refit_that_cannot_be_solved_is_no_finding(monkeypatch: pytest.MonkeyP
         asked.append(1)
         raise np.linalg.LinAlgError("SVD did not converge")
 
-    monkeypatch.setattr(refits, "fit_likelihood", unsolved)
-    found = refits.step_change(fit)
+    monkeypatch.setattr(measurements, "fit_likelihood", unsolved)
+    found = measurements.step_change(fit)
     assert asked  # there was noise, so fewer samples were asked
     assert found is not None
     assert found.fields == ()
@@ -148,13 +148,13 @@ def test_a_refit_that_cannot_be_solved_is_no_finding(monkeypatch: pytest.MonkeyP
 
 def test_a_chain_that_cannot_be_fitted_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = fit_dataset(pulled(lambda x: -x - x**3, 0.3, 300), "poly3")
-    assert refits.chain_evidence(fit) != 0.0
+    assert measurements.chain_evidence(fit) != 0.0
 
     def refused(*_: Any, **__: Any) -> None:
         raise DataError("it runs away.")
 
-    monkeypatch.setattr(refits, "fit_likelihood", refused)
-    assert refits.chain_evidence(fit) == 0.0
+    monkeypatch.setattr(measurements, "fit_likelihood", refused)
+    assert measurements.chain_evidence(fit) == 0.0
 
 
 @pytest.mark.parametrize(("gap", "found"), [(8.0, True), (6.9, False)])
@@ -171,8 +171,8 @@ def test_a_coefficient_changes_by_the_error_of_a_difference(
     # Fewer samples with five times the variance: that of the difference is four times as large.
     wide = replace(bars, drift=drift, drift_covariance=5 * bars.drift_covariance)
     other = replace(fit, generator=replace(fit.generator, uncertainty=wide))
-    monkeypatch.setattr(refits, "fit_likelihood", lambda *_, **__: other)
-    change = refits.step_change(fit)
+    monkeypatch.setattr(measurements, "fit_likelihood", lambda *_, **__: other)
+    change = measurements.step_change(fit)
     assert change is not None
     assert change.fields == (("b1",) if found else ())
     if found:
@@ -189,7 +189,7 @@ def test_an_error_is_at_least_that_of_all_samples(monkeypatch: pytest.MonkeyPatc
     drift = bars.drift.copy()
     drift[0, term] += 5 * bars.std_errors()[0, term]
     other = replace(fit, generator=replace(fit.generator, uncertainty=replace(bars, drift=drift)))
-    monkeypatch.setattr(refits, "fit_likelihood", lambda *_, **__: other)
-    change = refits.step_change(fit)
+    monkeypatch.setattr(measurements, "fit_likelihood", lambda *_, **__: other)
+    change = measurements.step_change(fit)
     assert change is not None
     assert change.errors == pytest.approx(5.0)

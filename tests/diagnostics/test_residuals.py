@@ -18,17 +18,16 @@ from scipy.stats import chi2, norm
 from wgsindy import Generator, Trajectories
 from wgsindy.data import FloatArray
 from wgsindy.diagnostics import Measurements
-from wgsindy.diagnostics.residuals.echoes import Listener
-from wgsindy.diagnostics.residuals.probes import Prober
-from wgsindy.diagnostics.residuals.rhythm import PACES, Stretches
-from wgsindy.diagnostics.residuals.sums import (
+from wgsindy.diagnostics.groups import PACES, Groups, Stretches
+from wgsindy.diagnostics.past_scores import PastScores
+from wgsindy.diagnostics.residuals import (
     BLOCKS,
     FEWEST_BLOCKS,
     LONG_STEP,
-    LOW_NOISE,
     NEARLY_SINGULAR,
+    VANISHING_NOISE,
     ResidualPass,
-    Residuals,
+    ResidualSums,
 )
 from wgsindy.estimate import Fit, Predictor
 from wgsindy.estimate.likelihood.process import OBSERVATION_NOISE
@@ -92,13 +91,15 @@ def pass_over(
         summary,
         len(data),
         level,
-        Prober.of(data, summary),
-        Listener.of(generator.basis, generator.drift_coefficients, summary.region.centre),
+        Groups.of(data, summary),
+        PastScores.of(generator.basis, generator.drift_coefficients, summary.region.centre),
         Stretches.of(data),
     )
 
 
-def sums(step: ResidualPass, data: Trajectories, size: int = 10**6, threads: int = 1) -> Residuals:
+def sums(
+    step: ResidualPass, data: Trajectories, size: int = 10**6, threads: int = 1
+) -> ResidualSums:
     return reduce(step, data, engine=Threads(threads), chunk_size=size)
 
 
@@ -133,7 +134,7 @@ class ByHand:
             for x, dx, dt in zip(path[:-1], np.diff(path, axis=0), data.steps(r), strict=True):
                 b, a = np.array(drift(*x), dtype=float), np.array(tensor(*x), dtype=float)
                 variance = np.diag(a) * dt + 2 * sensor
-                noisy = variance / dt > LOW_NOISE * step.level
+                noisy = variance / dt > VANISHING_NOISE * step.level
                 e = dx - b * dt
                 root = np.sqrt(np.diag(a))
                 slopes = np.array(jacobian(*x), dtype=float) * spread / spread[:, None]
@@ -142,7 +143,7 @@ class ByHand:
                         "z": np.array([e[p] / math.sqrt(variance[p]) if noisy[p] else np.nan
                                        for p in range(d)]),
                         "e": e, "dx": dx, "dt": np.float64(dt), "b": b, "variance": variance,
-                        "v": np.maximum(variance / dt, LOW_NOISE * step.level),
+                        "v": np.maximum(variance / dt, VANISHING_NOISE * step.level),
                         "edge": np.array([x == low, x == high]),
                         "singular": np.linalg.eigvalsh(a / np.outer(root, root))[0]
                         < NEARLY_SINGULAR if (root > 0).all() else np.bool_(False),
@@ -171,13 +172,13 @@ class ByHand:
 
 
 @pytest.fixture(params=[1, 2, 3], ids=lambda d: f"{d}d")
-def both(request: pytest.FixtureRequest) -> tuple[Residuals, ByHand]:
+def both(request: pytest.FixtureRequest) -> tuple[ResidualSums, ByHand]:
     data = uneven_data(request.param)
     step = pass_over(data, generator_of(request.param))
     return sums(step, data), ByHand(data, step)
 
 
-def test_moments_are_those_of_the_samples_with_noise(both: tuple[Residuals, ByHand]) -> None:
+def test_moments_are_those_of_the_samples_with_noise(both: tuple[ResidualSums, ByHand]) -> None:
     found, hand = both
     z = hand.every("z")
     assert found.samples == len(z) == hand.data.n_increments  # samples that repeat are data
@@ -192,14 +193,16 @@ def test_moments_are_those_of_the_samples_with_noise(both: tuple[Residuals, ByHa
         assert found.kurtosis[p] == pytest.approx(fourth / square**2 - 3, rel=1e-10)
 
 
-def test_balance_is_over_all_samples_with_noise_or_without(both: tuple[Residuals, ByHand]) -> None:
+def test_balance_is_over_all_samples_with_noise_or_without(
+    both: tuple[ResidualSums, ByHand],
+) -> None:
     found, hand = both
     expected = (hand.every("e") ** 2).sum(axis=0) / hand.every("variance").sum(axis=0)
     np.testing.assert_allclose(found.balance, expected, rtol=1e-10)
 
 
 def test_lag_one_is_over_neighbours_of_one_trajectory_that_both_have_noise(
-    both: tuple[Residuals, ByHand],
+    both: tuple[ResidualSums, ByHand],
 ) -> None:
     found, hand = both
     for p in range(hand.data.dimension):
@@ -211,7 +214,7 @@ def test_lag_one_is_over_neighbours_of_one_trajectory_that_both_have_noise(
         assert found.lag_one_errors[p] == pytest.approx(error, rel=1e-9)
 
 
-def test_blocks_never_join_trajectories(both: tuple[Residuals, ByHand]) -> None:
+def test_blocks_never_join_trajectories(both: tuple[ResidualSums, ByHand]) -> None:
     found, hand = both
     for b, length in enumerate(BLOCKS):
         blocks = hand.blocks(length)
@@ -223,11 +226,11 @@ def test_blocks_never_join_trajectories(both: tuple[Residuals, ByHand]) -> None:
 
 
 def test_neighbours_are_weighed_by_where_they_are(
-    both: tuple[Residuals, ByHand], monkeypatch: pytest.MonkeyPatch
+    both: tuple[ResidualSums, ByHand], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand = both[1]
     # Some states are beyond.
-    monkeypatch.setattr("wgsindy.diagnostics.residuals.probes.FARTHEST", FARTHEST)
+    monkeypatch.setattr("wgsindy.diagnostics.groups.FARTHEST", FARTHEST)
     found = sums(hand.step, hand.data)
     frame = hand.step.summary.region
     expected = np.zeros((2, hand.data.dimension, hand.data.dimension))
@@ -236,7 +239,7 @@ def test_neighbours_are_weighed_by_where_they_are(
         where = np.clip((states[1:-1] - frame.centre) / frame.scale, -FARTHEST, FARTHEST)
         products = z[1:] * z[:-1]
         expected += [where.T @ products, (where**2).T @ products**2]
-    np.testing.assert_allclose(found.probes.leaning, expected, rtol=1e-9)
+    np.testing.assert_allclose(found.groups.leaning, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize(("rate", "visits"), [(0.1, 3), (50.0, 1)])
@@ -253,7 +256,7 @@ def test_ends_are_near_by_the_distance_over_which_a_drift_makes_them_fade(
 
 
 def test_memory_is_the_clearest_excess_of_blocks_that_are_many(
-    both: tuple[Residuals, ByHand],
+    both: tuple[ResidualSums, ByHand],
 ) -> None:
     found, hand = both
     excess, errors = found.memory()
@@ -271,7 +274,7 @@ def test_memory_is_the_clearest_excess_of_blocks_that_are_many(
         assert (errors[p], excess[p]) == pytest.approx(max(tried), rel=1e-9)
 
 
-def test_places_are_counted(both: tuple[Residuals, ByHand]) -> None:
+def test_places_are_counted(both: tuple[ResidualSums, ByHand]) -> None:
     found, hand = both
     np.testing.assert_array_equal(found.at_edge, hand.every("edge").sum(axis=0))
     assert found.at_edge.min() > 1
@@ -284,7 +287,7 @@ def test_places_are_counted(both: tuple[Residuals, ByHand]) -> None:
         assert 0 < found.singular < found.samples
 
 
-def test_signal_holdout_and_odd_drift(both: tuple[Residuals, ByHand]) -> None:
+def test_signal_holdout_and_odd_drift(both: tuple[ResidualSums, ByHand]) -> None:
     found, hand = both
     d, r = hand.data.dimension, len(hand.data)
     explained, expected = np.zeros((r, d)), np.zeros((r, d))
@@ -302,7 +305,7 @@ def test_signal_holdout_and_odd_drift(both: tuple[Residuals, ByHand]) -> None:
     np.testing.assert_allclose(found.odd_drift, odd, rtol=1e-9)
 
 
-def test_thinning_compares_one_step_with_two(both: tuple[Residuals, ByHand]) -> None:
+def test_thinning_compares_one_step_with_two(both: tuple[ResidualSums, ByHand]) -> None:
     found, hand = both
     for p in range(hand.data.dimension):
         one, two = np.zeros(2), np.zeros(2)
@@ -314,7 +317,7 @@ def test_thinning_compares_one_step_with_two(both: tuple[Residuals, ByHand]) -> 
         assert found.thinning[p] == pytest.approx(expected, rel=1e-8)
 
 
-def test_odd_noise_is_the_variance_of_each_trajectory(both: tuple[Residuals, ByHand]) -> None:
+def test_odd_noise_is_the_variance_of_each_trajectory(both: tuple[ResidualSums, ByHand]) -> None:
     found, hand = both
     variance, _ = found.odd_noise
     for r, path in enumerate(hand.paths):
@@ -345,9 +348,9 @@ def test_threads_and_chunks_change_nothing_but_what_two_chunks_share(d: int) -> 
     whole, size = sums(step, data), 25
     chunked = sums(step, data, size)
     lost = {"pairs", "lagged", "lagged_squares", "block_counts", "block_squares", "paired"}
-    lost |= {"visits", "probes.lagged", "probes.bursts", "probes.lag_count"}
-    lost |= {"probes.leaning", "echoes.across", "echoes.squares", "echoes.explained"}
-    lost |= {"echoes.windows", "stretches_kept"}
+    lost |= {"visits", "groups.lagged", "groups.bursts", "groups.lag_count"}
+    lost |= {"groups.leaning", "past.across", "past.squares", "past.explained"}
+    lost |= {"past.windows", "stretches_kept"}
     assert_same(whole, chunked, lost, rtol=1e-9)
     borders = -(-(len(data.states) - 1) // size) - 1
     assert 0 < whole.pairs.max() - chunked.pairs.max() <= borders
@@ -435,17 +438,17 @@ def test_units_of_a_coordinate_change_nothing() -> None:
     )
     assert other.shift == pytest.approx(one.shift, rel=1e-6)
     have_units = {"leftover", "allotted"}
-    have_units |= {f"probes.{name}" for name in ("parts", "trajectories", "missed", "spread")}
+    have_units |= {f"groups.{name}" for name in ("parts", "trajectories", "missed", "spread")}
     have_units |= {"stretches_kept"}
-    have_units |= {f"echoes.{name}" for name in ("terms", "across", "squares", "explained")}
+    have_units |= {f"past.{name}" for name in ("terms", "across", "squares", "explained")}
     assert_same(one.residuals, other.residuals, have_units, rtol=1e-6)
     for question in ("times", "kinds"):
-        left, right = (getattr(some.residuals.probes, question)() for some in (one, other))
+        left, right = (getattr(some.residuals.groups, question)() for some in (one, other))
         np.testing.assert_allclose(left.errors, right.errors, rtol=1e-6)
-    left, right = (some.residuals.echoes.errors(some.listener.fitted) for some in (one, other))
+    left, right = (some.residuals.past.errors(some.past_scores.fitted) for some in (one, other))
     np.testing.assert_allclose(left, right, rtol=1e-6)
     np.testing.assert_allclose(
-        one.residuals.probes.predicted, other.residuals.probes.predicted, rtol=1e-6
+        one.residuals.groups.predicted, other.residuals.groups.predicted, rtol=1e-6
     )
 
 
@@ -533,7 +536,7 @@ def test_sums_have_the_shapes_that_are_written_beside_them(d: int) -> None:
     step = pass_over(data, generator_of(d))
     b, r, s = len(BLOCKS), len(data), step.stretches.total
     sizes = {"d": d, "B": b, "R": r, "S": s, "P": PACES, "2": 2}
-    text = inspect.getsource(Residuals)
+    text = inspect.getsource(ResidualSums)
     written = re.findall(r"^    (\w+): FloatArray  # \(([^)]+)\)", text, re.MULTILINE)
     assert len(written) > 20
     empty = step.empty()

@@ -14,6 +14,9 @@ from wgsindy.diagnostics import Measurements, verdict
 from wgsindy.estimate import Fit
 from wgsindy.estimator import WGSINDy
 
+# Modules whose sums are kept with what follows from them, and names under which they are stored.
+RESIDUALS = {f"wgsindy.diagnostics.{name}" for name in ("residuals", "groups", "past_scores")}
+STORED_AS = {"groups": "probes", "past": "echoes", "past_scores": "listener"}
 SMALL = 12  # numbers of an array that is kept as it is
 DEEPEST = 4
 
@@ -30,7 +33,11 @@ def inner_numbers(estimator: WGSINDy) -> dict[str, Any]:
         assert estimator.diagnostics_ is not None
     assert len(kept[-1].expected_shape) == 2  # which is asked for only if tails are odd
     fit, measured = estimator.fit_, vars(kept[-1])
-    asked = {name: value for name, value in measured.items() if name[0] != "_" and name != "fit"}
+    asked = {
+        STORED_AS.get(name, name): value
+        for name, value in measured.items()
+        if name[0] != "_" and name != "fit"
+    }
     handed = {"form": fit.form, "orders": fit.orders, "likelihood": fit.likelihood}
     with np.errstate(all="ignore"):
         return {name: _plain(value, DEEPEST) for name, value in (asked | handed).items()}
@@ -49,7 +56,7 @@ def _plain(value: Any, depth: int) -> Any:
     elif isinstance(value, list | tuple):
         parts = ((str(place), inner) for place, inner in enumerate(value))
     elif is_dataclass(value):
-        parts = ((name, getattr(value, name)) for name in _names(type(value)))
+        parts = ((STORED_AS.get(name, name), getattr(value, name)) for name in _names(type(value)))
     else:
         return None
     return {name: _plain(inner, depth - 1) for name, inner in parts} if depth else None
@@ -57,7 +64,7 @@ def _plain(value: Any, depth: int) -> Any:
 
 def _names(kind: type) -> list[str]:
     """Fields of a class and, of those that only hold sums, what follows from them."""
-    follow = kind.__module__.startswith("wgsindy.diagnostics.residuals")
+    follow = kind.__module__ in RESIDUALS
     properties = [name for name, one in vars(kind).items() if follow and isinstance(one, property)]
     return [*(field.name for field in fields(kind)), *properties]
 

@@ -1,12 +1,18 @@
 """Whether to believe a fit: facts about data, residuals and library, and what they add up to."""
 
 from wgsindy.diagnostics.checks import ELSEWHERE, LARGE_ERROR, MEMORY, TAILS
-from wgsindy.diagnostics.findings import Diagnostics, Finding, Limitation, Verdict, weak_fields
+from wgsindy.diagnostics.findings import (
+    Diagnostics,
+    Finding,
+    Limitation,
+    Verdict,
+    findings_list,
+    weak_fields,
+)
 from wgsindy.diagnostics.formula_checks import CLIPPED, WRONG_VARIANCE
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.diagnostics.notebook import verdict
 from wgsindy.diagnostics.probe_checks import LEAST_SIGNAL, TYPICAL
-from wgsindy.diagnostics.residuals.sums import standardised
+from wgsindy.diagnostics.residuals import standardised
 from wgsindy.diagnostics.sample_checks import LOW_NOISE_SHARE, NOISE_CORRELATION, REPEATED
 from wgsindy.diagnostics.verdict import diagnose
 
@@ -28,7 +34,7 @@ __all__ = [
     "Measurements",
     "Verdict",
     "diagnose",
+    "findings_list",
     "standardised",
-    "verdict",
     "weak_fields",
 ]

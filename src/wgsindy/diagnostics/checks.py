@@ -24,7 +24,7 @@ from wgsindy.diagnostics.formula_checks import (
     several,
     uncertain_noise,
 )
-from wgsindy.diagnostics.measurements import Measurements
+from wgsindy.diagnostics.measurements import CHAIN_EVIDENCE, Measurements
 from wgsindy.diagnostics.past_checks import bursts, delayed, wandering
 from wgsindy.diagnostics.probe_checks import (
     LEAST_SIGNAL,
@@ -38,8 +38,7 @@ from wgsindy.diagnostics.probe_checks import (
     rhythmic,
     uneven_clock,
 )
-from wgsindy.diagnostics.refits import CHAIN_EVIDENCE
-from wgsindy.diagnostics.residuals.sums import BLOCKS
+from wgsindy.diagnostics.residuals import BLOCKS
 from wgsindy.diagnostics.sample_checks import (
     boundary,
     copied,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from wgsindy.diagnostics.findings import Finding, Limitation
+from wgsindy.diagnostics.groups import beyond_chance
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.probe_checks import MISFIT, TYPICAL, chance, of_its_size, share_of_drift
-from wgsindy.diagnostics.residuals.probes import beyond_chance
 from wgsindy.model import field_names
 
 WRONG_VARIANCE = 0.2  # of residuals, relative
@@ -18,12 +18,12 @@ EXPLODED = 0.5  # sum of squared residuals over the sum of what the tensor says
 # how many times that at the data it is: noted, and a limit. At the data it must be known, and bands
 # in the box claim so much less: wide ones say it themselves.
 NOTED_GUESS, GUESSED = (0.55, 1.9), (1.0, 2.5)
-KNOWN, CLAIMED = 0.4, 0.5
-MANY_TERMS = 15  # of one formula
+KNOWN_AT_DATA, CLAIMED_IN_BOX = 0.4, 0.5
+LONGEST_FORMULA = 15  # of one formula
 CANCELLING = 10.0  # times the size of a field, of one of its terms; of right formulas, at most two
 # Log-evidence: how far behind another choice of the same terms may be, and how far ahead terms of
 # another kind must be, to be called an equal of the written formula.
-EQUAL, BETTER = 1.0, 2.0
+EQUAL_EVIDENCE, BETTER = 1.0, 2.0
 CLIPPED = 0.05  # share of samples at which the tensor had to be clipped
 # False alarms about the form of a drift, where the library was grown: there a polynomial that is
 # close to the truth is all that chance has to be told from.
@@ -96,7 +96,7 @@ def several(seen: Measurements) -> Iterator[Finding]:
     found = [
         one
         for one in seen.generator.alternatives
-        if one.target in drift and not one.library and one.log_evidence > -EQUAL
+        if one.target in drift and not one.library and one.log_evidence > -EQUAL_EVIDENCE
     ]
     for rival in seen.rivals:
         if not rival.is_preferred:
@@ -125,7 +125,7 @@ def long_formula(seen: Measurements) -> Iterator[Finding]:
         return
     terms = np.concatenate([spread.drift, seen.generator.tensor_field.coefficients]) != 0
     names = np.concatenate(field_names(seen.data.dimension))
-    long = terms.sum(axis=1) > MANY_TERMS
+    long = terms.sum(axis=1) > LONGEST_FORMULA
     if long.any():
         yield Finding(
             Limitation.LONG_FORMULA,
@@ -176,7 +176,7 @@ def extrapolated(seen: Measurements) -> Iterator[Finding]:
         return
     # Bands that are wide there say it themselves.
     size, ratio = known.box, known.box / known.data
-    asked = (known.data < KNOWN) & (known.bands < CLAIMED)
+    asked = (known.data < KNOWN_AT_DATA) & (known.bands < CLAIMED_IN_BOX)
     guessed = asked & (size > NOTED_GUESS[0]) & (ratio > NOTED_GUESS[1])
     limiting = guessed & (size > GUESSED[0]) & (ratio > GUESSED[1])
     if guessed.any():

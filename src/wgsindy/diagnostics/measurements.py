@@ -1,38 +1,247 @@
-"""What is measured about a fit: its data and their halves, its residuals, its rivals."""
+"""What is measured about a fit, each when first asked for: of data, residuals, rivals and refits.
+
+Questions that take another fit are here as well: as a chain of Euler steps, and at longer steps.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from wgsindy.data import BoolArray, Chunk, Dataset, FloatArray, IntArray
-from wgsindy.diagnostics.extrapolation import KnownDrift, known_drift
-from wgsindy.diagnostics.refits import (
-    APART,
-    StepChange,
-    chain_evidence,
-    nats_apart,
-    second_order_evidence,
-    step_change,
+from wgsindy.diagnostics.groups import Groups, Stretches
+from wgsindy.diagnostics.past_scores import PastScores
+from wgsindy.diagnostics.residuals import (
+    CHUNK,
+    VANISHING_NOISE,
+    ResidualPass,
+    ResidualSums,
+    standardised,
 )
-from wgsindy.diagnostics.residuals.echoes import Listener
-from wgsindy.diagnostics.residuals.probes import Prober
-from wgsindy.diagnostics.residuals.rhythm import Stretches
-from wgsindy.diagnostics.residuals.sums import CHUNK, ResidualPass, Residuals, standardised
-from wgsindy.estimate import Fit, OrderEvidence, Predictor, RivalLibrary, rival_libraries
+from wgsindy.errors import WgsindyError
+from wgsindy.estimate import (
+    Dynamics,
+    Fit,
+    OrderEvidence,
+    Predictor,
+    RivalLibrary,
+    can_be_positions,
+    fit_likelihood,
+    log_likelihood,
+    pilot_orders,
+    rival_libraries,
+)
 from wgsindy.model import EulerMaruyama, Generator, field_names, tensor
-from wgsindy.passes import DataSummary, PassPair, SumPass, merged_by, reduce
+from wgsindy.passes import (
+    DataSummary,
+    PassPair,
+    SumPass,
+    data_summary,
+    merged_by,
+    reduce,
+    segments_of,
+)
+from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
+
+CENTRAL = (0.02, 0.98)  # quantiles of each coordinate between which the box lies
+BOX_POINTS = 1000
+
+
+class KnownDrift(NamedTuple):
+    """Errors of each drift component over its size, root mean squares, ``(d,)``."""
+
+    box: FloatArray  # with every term of the library, in the box about the data
+    data: FloatArray  # the same at the data
+    bands: FloatArray  # of the chosen terms, in the box
+
+
+def known_drift(generator: Generator, points: FloatArray, total_time: float) -> KnownDrift | None:
+    """Compare the box about ``points (n, d)``, states of the data, with the data themselves.
+
+    Bands are those of the chosen terms. How much of them is knowledge, and how much is that other
+    terms were left out, tells the error of a fit with every term of the library.
+    Nothing in one dimension, where there is no place between the data without data.
+    """
+    if generator.dimension < 2 or generator.uncertainty is None:
+        return None
+    low, high = np.quantile(points, CENTRAL, axis=0)
+    box = np.random.default_rng(0).uniform(low, high, (BOX_POINTS, len(low)))
+    inside, outside = generator.basis.values(points), generator.basis.values(box)
+    size = np.linalg.norm(inside, axis=0)
+    inside, outside = inside[:, size > 0] / size[size > 0], outside[:, size > 0] / size[size > 0]
+    noise = generator.fluctuation(points)
+    rows = []
+    for p in range(generator.dimension):
+        floor = VANISHING_NOISE * noise[:, p].mean() or 1.0
+        weight = total_time / len(points) / np.maximum(noise[:, p], floor)
+        covariance = np.linalg.pinv((inside.T * weight) @ inside, hermitian=True)
+        rows.append([_mean_square(inside, covariance), _mean_square(outside, covariance)])
+    at_data, in_box = np.sqrt(np.array(rows)).T
+    band = generator.bands(box)
+    claimed = np.sqrt(np.mean((band.drift_high - band.drift_low) ** 2, axis=0)) / (2 * 1.96)
+    size_data, size_box = (
+        np.sqrt(np.mean(generator.drift(where) ** 2, axis=0)) for where in (points, box)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return KnownDrift(in_box / size_box, at_data / size_data, claimed / size_box)
+
+
+def _mean_square(theta: FloatArray, covariance: FloatArray) -> float:
+    return max(float(np.mean(np.sum((theta @ covariance) * theta, axis=1))), 0.0)
+
+
+# Steps on which the kind of step and its length are judged, in segments of so many.
+CHAIN_STEPS, MOST_THINNED_STEPS, SEGMENT = 5_000, 25_000, 250
+CHAIN_EVIDENCE = 10.0  # log-evidence for an unlikely thing: measured data are no Euler steps
+# Nats by which both kinds of step must differ: of fewer, chance makes no evidence of that size. It
+# is as much as they differ by on average, and varies by the root of twice that.
+APART = 4.0
+LEAST_VARIANCE = 1e-9  # variance along any direction, as a share of the largest
+# Every so many samples. At steps much longer than noise is averaged over, noise and tensor cannot
+# be told apart, and error bars are no longer those of normal numbers.
+THINNED = (2, 4)
+FEWEST_LEFT = 500  # increments
+CHANGED = 3.5  # standard errors; chance reaches it once in 2,000 times a coefficient
+LARGE_CHANGE = 0.1  # share of a coefficient
+
+
+class _Worth(NamedTuple):
+    """Log-evidence of a fit, and its terms ``(d + E, K)``."""
+
+    worth: float
+    terms: BoolArray
+
+    @classmethod
+    def of(cls, fit: Fit, data: Dataset) -> _Worth:
+        """What a fit is worth on ``data``."""
+        assert fit.likelihood is not None
+        terms = fit.generator.written_coefficients != 0
+        gained = log_likelihood(fit.generator, data) * data.n_increments
+        return cls(gained - fit.likelihood.term_cost * int(terms.sum()), terms)
+
+
+class StepChange(NamedTuple):
+    """What keeping fewer samples does to the equations."""
+
+    every: int  # samples of which one is kept
+    fields: tuple[str, ...]  # whose coefficients change by more than chance
+    size: float  # of the clearest change, as a share of the coefficient
+    errors: float  # the same in standard errors
+
+
+def chain_evidence(fit: Fit) -> float:
+    """Log-evidence by which the samples are Euler steps of a simulation rather than a process.
+
+    Zero where nobody can tell. A linear process is a chain with other coefficients. Without noise
+    there is no likelihood to compare. Evidence that is not enough may be less than is said.
+    """
+    if fit.likelihood is None or fit.likelihood.noiseless.all() or fit.data.partly_seen:
+        return 0.0
+    # Enough to tell, and held in memory: each fit reads them several times.
+    data = segments_of(fit.data, CHAIN_STEPS // SEGMENT, SEGMENT, engine=fit.engine)
+    try:
+        process = _Worth.of(fit, data)
+        chain = _refitted(fit, data, SHARP_EULER)
+        if chain.worth > process.worth + CHAIN_EVIDENCE:  # by its steps, or by its terms?
+            process = max(process, _refitted(fit, data, SHARP, chain.terms), key=lambda one: one[0])
+    except WgsindyError:
+        return 0.0
+    return chain.worth - process.worth
+
+
+def nats_apart(dynamics: Dynamics, points: FloatArray, dt: float) -> float:
+    """Divergence of Euler steps from those of the process, both by the same fields, of all steps.
+
+    At some ``points (n, d)``. It takes no fit: steps so short that both are one need none.
+    """
+    time = np.full(len(points), dt)
+    process, chain = (replace(dynamics, is_chain=kind).step(points, time) for kind in (False, True))
+    if not (np.isfinite(process.covariance).all() and np.isfinite(chain.covariance).all()):
+        return np.inf
+    values, vectors = np.linalg.eigh(process.covariance.transpose(2, 0, 1))
+    with np.errstate(all="ignore"):  # without any noise, they differ by more than any number
+        white = vectors / np.sqrt(np.maximum(values, LEAST_VARIANCE * values[:, -1:]))[:, None, :]
+        spread = white.swapaxes(1, 2) @ chain.covariance.transpose(2, 0, 1) @ white
+        gap = np.einsum("npk,pn->nk", white, chain.mean - process.mean)
+        apart = np.sum(gap**2, axis=1) + np.einsum("npp->n", spread) - gap.shape[1]
+        return float(np.mean(apart - np.linalg.slogdet(spread)[1]) / 2 * CHAIN_STEPS)
+
+
+def second_order_evidence(fit: Fit) -> OrderEvidence | None:
+    """Say whether the data are rather positions whose velocities are hidden."""
+    if fit.orders is not None or fit.data.order == 2:
+        return fit.orders
+    if not isinstance(fit.recipe, LikelihoodRecipe) or fit.recipe.transition == "chain":
+        return None
+    if not can_be_positions(fit.data):
+        return None
+    try:
+        found = pilot_orders(fit)
+        # What lines leave may look like inertia: the terms of the fit have to agree.
+        return pilot_orders(fit, fit.library) if found.preferred == 2 else found
+    except (WgsindyError, np.linalg.LinAlgError):
+        return None
+
+
+def _refitted(
+    fit: Fit, data: Dataset, recipe: LikelihoodRecipe, given: BoolArray | None = None
+) -> _Worth:
+    """Fit by a recipe that knows no noise, and say what the fit is worth."""
+    recipe = replace(recipe, noise_correction=False)
+    found = fit_likelihood(data, fit.library, recipe, fit.summary, name="", given=given)
+    return _Worth.of(found, data)
+
+
+def step_change(fit: Fit) -> StepChange | None:
+    """Fit the same terms to fewer samples, and compare.
+
+    A process that is seen through white noise has the same equations at every step. The estimate
+    from all samples is the better one, so that the variance of the difference is the difference of
+    the variances (Hausman); at least that of the better one. Nothing where no noise was found.
+    """
+    estimate = fit.likelihood
+    if estimate is None or not estimate.noise_error.any() or fit.generator.basis.origin.any():
+        return None
+    data = segments_of(fit.data, MOST_THINNED_STEPS // SEGMENT, SEGMENT, engine=fit.engine)
+    whole, clearest = fit.generator.written_coefficients, StepChange(0, (), 0.0, 0.0)
+    names = np.concatenate(field_names(fit.data.dimension))
+    for every in THINNED:
+        if data.n_increments < every * FEWEST_LEFT:
+            break
+        kept = data.thinned(every)
+        recipe = replace(SHARP, noise_correction=True)
+        summary = data_summary(kept, standardise=True)
+        try:
+            other = fit_likelihood(kept, fit.library, recipe, summary, name="", given=whole != 0)
+        except (WgsindyError, np.linalg.LinAlgError):
+            continue
+        gap = np.abs(other.generator.written_coefficients - whole)
+        spreads = [one.generator.uncertainty for one in (fit, other)]
+        own, longer = (one.std_errors() ** 2 for one in spreads if one is not None)
+        errors = gap / np.sqrt(np.maximum(longer - own, own) + np.finfo(float).tiny)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.where(whole != 0, gap / np.abs(whole), 0.0)
+        changed = (errors > CHANGED) & (size > LARGE_CHANGE)
+        worst = np.unravel_index(np.argmax(np.where(changed, errors, 0.0)), gap.shape)
+        if changed.any() and errors[worst] > clearest.errors:
+            fields = (names[worst[0]], *names[changed.any(axis=1)])
+            clearest = StepChange(
+                every, tuple(dict.fromkeys(fields)), float(size[worst]), float(errors[worst])
+            )
+    return clearest
+
 
 WORST_COVERED = 0.05  # share of the samples
-MOST_POINTS = 2000  # of the data at which fields are compared
+FIELD_POINTS = 2000  # of the data at which fields are compared
 FEWER = 4  # one in so many of these, for a mean that need not be known well
-SIMULATED, SUBSTEPS = 16, 20  # steps from each of these points, and their own steps
+SHAPE_STEPS, SHAPE_SUBSTEPS = 16, 20  # steps from each of these points, and their own steps
 # Correlation of neighbouring residuals, and its change within three steps: what a velocity leaves.
 # With less, so many steps as are asked prefer no order by more than ten nats.
 LASTING, FADING = 0.5, 0.05
-SHORTEST = 0.03  # |J| dt: below, nobody can tell a chain from a process
+TELLING_STEP = 0.03  # |J| dt: below, nobody can tell a chain from a process
 
 
 @dataclass(frozen=True)
@@ -146,25 +355,25 @@ class Measurements:
         return Stretches.of(self.data)
 
     @cached_property
-    def listener(self) -> Listener:
+    def past_scores(self) -> PastScores:
         """Which fitted terms have their say before the past has."""
-        return Listener.of(self.generator.basis, self._written_drift, self.summary.region.centre)
+        return PastScores.of(self.generator.basis, self._written_drift, self.summary.region.centre)
 
     @cached_property
-    def residuals(self) -> Residuals:
+    def residuals(self) -> ResidualSums:
         """Sums over what the generator leaves of the increments."""
         return self._sums[0]
 
     @cached_property
-    def _sums(self) -> tuple[Residuals, Halves]:
-        prober = Prober.of(self.data, self.summary)
+    def _sums(self) -> tuple[ResidualSums, Halves]:
+        groups = Groups.of(self.data, self.summary)
         left = ResidualPass(
             self._predictor,
             self.summary,
             len(self.data),
             self.noise_level,
-            prober,
-            self.listener,
+            groups,
+            self.past_scores,
             self.stretches,
         )
         step = PassPair(left, HalvesPass(self.data))
@@ -192,13 +401,13 @@ class Measurements:
         if self.is_chain or self._is_linear:
             return np.zeros((2, d))
         rng = np.random.default_rng(0)
-        start = np.repeat(self.points, SIMULATED, axis=0)
+        start = np.repeat(self.points, SHAPE_STEPS, axis=0)
         dt = np.full(len(start), self.data.mean_dt)
         # Roots and logarithms end somewhere; where the data are they exist.
         low, high = (tuple(side.tolist()) for side in (self.summary.low, self.summary.high))
         lower, upper = (None, None) if self.generator.basis.is_closed else (low, high)
         with np.errstate(all="ignore"):
-            ends = EulerMaruyama(lower, upper, SUBSTEPS)(self.generator, start, dt[0], 1, rng)
+            ends = EulerMaruyama(lower, upper, SHAPE_SUBSTEPS)(self.generator, start, dt[0], 1, rng)
         factor = tensor.cholesky(tensor.symmetric(sensor[None], d))[0]
         seen = ends + rng.standard_normal(ends.shape) @ factor.T
         seen, alone = seen[np.isfinite(seen).all(axis=(1, 2))], np.arange(len(start))
@@ -221,7 +430,7 @@ class Measurements:
     @cached_property
     def points(self) -> FloatArray:
         """States at which steps begin, evenly taken, ``(n, d)``."""
-        return self.data.sample(MOST_POINTS)
+        return self.data.sample(FIELD_POINTS)
 
     @cached_property
     def horizon(self) -> float:
@@ -255,7 +464,7 @@ class Measurements:
             return 0.0
         with np.errstate(all="ignore"):  # the slope of a root at zero is infinite
             slopes = self.generator.drift_jacobian(self.points)
-        if not np.nanmean(np.abs(slopes).max(axis=(1, 2))) * self.data.mean_dt > SHORTEST:
+        if not np.nanmean(np.abs(slopes).max(axis=(1, 2))) * self.data.mean_dt > TELLING_STEP:
             return 0.0
         if nats_apart(self._predictor.dynamics, self.points[::FEWER], self.data.mean_dt) < APART:
             return 0.0
@@ -268,7 +477,7 @@ class Measurements:
         A velocity fades from step to step, or lasts as a whole. A drift that is missed makes up a
         share of the residuals, which is the same a few steps later.
         """
-        lags = np.einsum("lpp->lp", self.residuals.probes.correlations[:3])
+        lags = np.einsum("lpp->lp", self.residuals.groups.correlations[:3])
         shows = np.abs(np.diff(lags, axis=0)).max() > FADING or lags[0].max() > LASTING
         if shows or self.observation_noise.any() or self.fit.orders is not None:
             return second_order_evidence(self.fit)

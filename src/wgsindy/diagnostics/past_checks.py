@@ -8,10 +8,10 @@ import numpy as np
 
 from wgsindy.data import FloatArray
 from wgsindy.diagnostics.findings import Finding, Limitation
+from wgsindy.diagnostics.groups import DELAYS
 from wgsindy.diagnostics.measurements import Measurements
+from wgsindy.diagnostics.past_scores import MEANS, RATE_WINDOWS, SPELLS, WINDOWS
 from wgsindy.diagnostics.probe_checks import MISFIT, chance, of_its_size, share_of_drift
-from wgsindy.diagnostics.residuals.echoes import MEANS, RATES, SPELLS, WINDOWS
-from wgsindy.diagnostics.residuals.probes import LAGS
 from wgsindy.model import field_names
 
 LAGGED, BURSTY = 0.03, 0.04  # correlations of residuals, and of their squares, with earlier ones
@@ -33,7 +33,7 @@ def _share(seen: Measurements, errors: FloatArray) -> FloatArray:
 
 def delayed(seen: Measurements) -> Iterator[Finding]:
     """Residuals that earlier ones tell of, of the same coordinate or of another."""
-    probes, d = seen.residuals.probes, seen.data.dimension
+    probes, d = seen.residuals.groups, seen.data.dimension
     found = probes.correlations
     errors = np.abs(found) * np.sqrt(probes.lag_count)[:, None, None]
     needed = chance(2 * found.size) + NEARLY_WHITE
@@ -49,7 +49,7 @@ def delayed(seen: Measurements) -> Iterator[Finding]:
             Limitation.DELAYED,
             (field_names(d)[0][p],),
             f"what the drift leaves of {name} correlates with what it left of {other} "
-            f"{LAGS[k]} steps before ({found[k, p, q]:.2f}; {errors[k, p, q]:.1f} standard "
+            f"{DELAYS[k]} steps before ({found[k, p, q]:.2f}; {errors[k, p, q]:.1f} standard "
             f"errors, all lags together {together.errors[p, q]:.1f}): the next state depends on "
             "more than this one.",
             "A delay, a smoothed or shifted column? Give the columns as measured, at the same "
@@ -64,7 +64,7 @@ def _lasting(seen: Measurements) -> Iterator[Finding]:
     if _is_partly_seen(seen):
         return
     d, left = seen.data.dimension, seen.residuals
-    errors = left.echoes.of_residuals(seen.listener.fitted)
+    errors = left.past.of_residuals(seen.past_scores.fitted)
     errors[seen.noiseless] = 0.0
     share = _share(seen, errors)
     clear = (np.abs(errors) > chance(2 * errors.size)) & (share > MISFIT)
@@ -87,14 +87,14 @@ def _lasting(seen: Measurements) -> Iterator[Finding]:
 
 def _two_rates(seen: Measurements) -> Iterator[Finding]:
     """Residuals that are taken back soon and go on later: a fast and a slow process in one."""
-    errors = seen.residuals.echoes.of_rates(seen.listener.fitted)
+    errors = seen.residuals.past.of_rates(seen.past_scores.fitted)
     share = _share(seen, errors)
     clear = (
         (errors > chance(errors.size, RATES_ALARM)) & (share > MISFIT) & ~seen.noiseless[:, None]
     )
     if clear.any():
         p, v = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), clear.shape)
-        short, long = RATES[v]
+        short, long = RATE_WINDOWS[v]
         yield Finding(
             Limitation.DELAYED,
             (field_names(seen.data.dimension)[0][p],),
@@ -111,7 +111,7 @@ def _two_rates(seen: Measurements) -> Iterator[Finding]:
 
 def _returning(seen: Measurements) -> Iterator[Finding]:
     """States that go back to where they were on average, more than the drift says."""
-    errors = seen.residuals.echoes.of_means(seen.listener.fitted)
+    errors = seen.residuals.past.of_means(seen.past_scores.fitted)
     share = _share(seen, errors)
     clear = (errors > chance(errors.size)) & (share > MISFIT) & ~seen.noiseless[:, None]
     if clear.any():
@@ -132,16 +132,16 @@ def wandering(seen: Measurements) -> Iterator[Finding]:
     """Coefficients that are above their mean for a while, and then below."""
     if _is_partly_seen(seen):
         return
-    fitted = seen.listener.fitted & ~seen.noiseless[:, None]
+    fitted = seen.past_scores.fitted & ~seen.noiseless[:, None]
     if not fitted.any():
         return
     # One that wanders lasts: what it was tells of what it will be, never of the opposite.
-    errors = seen.residuals.echoes.of_terms(seen.listener.fitted) * fitted[:, :, None]
+    errors = seen.residuals.past.of_terms(seen.past_scores.fitted) * fitted[:, :, None]
     share = _share(seen, errors)
     clear = (errors > chance(int(fitted.sum()) * len(SPELLS))) & (share > MISFIT)
     if clear.any():
         p, k, s = np.unravel_index(np.argmax(np.where(clear, errors, 0.0)), clear.shape)
-        term = seen.generator.basis.formulas[seen.listener.terms[k]]
+        term = seen.generator.basis.formulas[seen.past_scores.terms[k]]
         yield Finding(
             Limitation.CHANGING,
             seen.drifts(np.asarray(clear.any(axis=(1, 2)))),
@@ -156,7 +156,7 @@ def wandering(seen: Measurements) -> Iterator[Finding]:
 
 def bursts(seen: Measurements) -> Iterator[Finding]:
     """Noise that is loud and quiet by turns, and not by the state."""
-    probes = seen.residuals.probes
+    probes = seen.residuals.groups
     found = probes.burstiness(seen.residuals.kurtosis)
     errors = found * np.sqrt(probes.lag_count)[:, None]
     clear = (errors > chance(found.size) + NEARLY_WHITE) & (found > BURSTY)
@@ -166,7 +166,7 @@ def bursts(seen: Measurements) -> Iterator[Finding]:
             Limitation.BURSTS,
             seen.variances(np.asarray(clear.any(axis=0))),
             f"large steps of {seen.data.names[p]} come together: squares of its residuals "
-            f"correlate with those {LAGS[k]} steps before ({found[k, p]:.2f}, "
+            f"correlate with those {DELAYS[k]} steps before ({found[k, p]:.2f}, "
             f"{errors[k, p]:.0f} standard errors). The strength of the noise is not a function of "
             "the states, or the clock is not even.",
             "Check the times of the samples (weekends, gaps); else the noise has a coordinate of "

@@ -53,7 +53,7 @@ def _share_of_noise(seen: Measurements, excess: FloatArray) -> FloatArray:
 
 def independent(seen: Measurements) -> Iterator[Finding]:
     """Samples that say nothing of the next one."""
-    share = seen.residuals.probes.predicted
+    share = seen.residuals.groups.predicted
     if (share < PREDICTED).all():
         yield Finding(
             Limitation.INDEPENDENT,
@@ -97,7 +97,7 @@ def deterministic(seen: Measurements) -> Iterator[Finding]:
 
 def misfit(seen: Measurements) -> Iterator[Finding]:
     """Residuals that depend on where the state is."""
-    probes, d = seen.residuals.probes, seen.data.dimension
+    probes, d = seen.residuals.groups, seen.data.dimension
     means, variances = probes.places(), probes.place_variances()
     needed = chance(2 * d * d)
     share = share_of_drift(seen, means.excess)
@@ -128,7 +128,7 @@ def misfit(seen: Measurements) -> Iterator[Finding]:
 
 def changing(seen: Measurements) -> Iterator[Finding]:
     """Equations that are others early and late."""
-    probes, d = seen.residuals.probes, seen.data.dimension
+    probes, d = seen.residuals.groups, seen.data.dimension
     drift, noise = probes.times(), probes.time_variances()
     needed = chance(d * (d + 3))
     share = share_of_drift(seen, drift.excess.max(axis=1))
@@ -231,7 +231,7 @@ def disagreement(seen: Measurements) -> Iterator[Finding]:
 
 def _kinds(seen: Measurements) -> Iterator[Finding]:
     """Trajectories that differ by more than chance, all of them together."""
-    found, d = seen.residuals.probes.kinds(), seen.data.dimension
+    found, d = seen.residuals.groups.kinds(), seen.data.dimension
     share = share_of_drift(seen, found.excess.max(axis=1))
     wrong = (found.errors.max(axis=1) > chance(d * (d + 2))) & (share > MISFIT) & ~seen.noiseless
     if wrong.any():

@@ -147,7 +147,7 @@ def observation_noise(seen: Measurements) -> Iterator[Finding]:
 
 def uneven_noise(seen: Measurements) -> Iterator[Finding]:
     """Noise of the sensor that is larger at some states than at others."""
-    probes = seen.residuals.probes
+    probes = seen.residuals.groups
     errors = probes.neighbours_by_place()
     size = np.abs(errors) / np.sqrt(max(probes.lag_count[0], 1.0))
     clear = (np.abs(errors) > STANDARD_ERRORS) & (size > LAGGED) & ~seen.noiseless

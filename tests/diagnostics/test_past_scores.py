@@ -12,16 +12,16 @@ from scipy.signal import lfilter
 from wgsindy import Trajectories, WGSINDy
 from wgsindy.data import FloatArray, Spans
 from wgsindy.diagnostics import Limitation, Measurements, past_checks
-from wgsindy.diagnostics.residuals.echoes import (
+from wgsindy.diagnostics.groups import in_deviations
+from wgsindy.diagnostics.past_scores import (
     MEANS,
-    RATES,
+    RATE_WINDOWS,
     SPELLS,
     WINDOWS,
-    Echoes,
-    Listener,
+    PastScores,
+    PastSums,
     _past,
 )
-from wgsindy.diagnostics.residuals.probes import in_deviations
 
 DT = 0.05
 Pull = Callable[[FloatArray, FloatArray], FloatArray]
@@ -67,7 +67,7 @@ def test_errors_are_those_of_a_regression() -> None:
     terms, z = rng.standard_normal((2, 3, n)), rng.standard_normal((2, n))
     signs = rng.standard_normal((2, past, n)) + terms[:, :1]  # so that terms tell of signs
     fitted = np.array([[True, True, False], [False, False, False]])
-    sums = Echoes(
+    sums = PastSums(
         np.einsum("pkn,pln->pkl", terms, terms),
         np.einsum("pkn,prn->pkr", terms, signs),
         np.einsum("prn,prn->pr", signs, signs),
@@ -82,7 +82,7 @@ def test_errors_are_those_of_a_regression() -> None:
         return float(sign @ left / np.linalg.norm(sign))
 
     def beyond(windows: FloatArray, pair: int) -> FloatArray:
-        short, long = RATES[pair]
+        short, long = RATE_WINDOWS[pair]
         return windows[WINDOWS.index(long)] / np.sqrt(long) - windows[
             WINDOWS.index(short)
         ] / np.sqrt(short)
@@ -105,16 +105,16 @@ def test_signs_of_the_past_are_those_of_each_sample_by_hand() -> None:
     """Windows and spells of the fitted terms, one sample after the other, some without noise."""
     seen = seen_of(unseen(1, 0.0, to_a_centre)[:2, :600])
     generator, data = seen.generator, seen.data
-    listener = Listener.of(generator.basis, seen._written_drift, np.array([0.3]))
+    scores = PastScores.of(generator.basis, seen._written_drift, np.array([0.3]))
     (chunk,) = data.chunks(10_000)
     found = seen._predictor(chunk)
     rng = np.random.default_rng(0)
     noisy = rng.random((1, len(chunk.dt))) < 0.9
     z = rng.standard_normal((1, len(chunk.dt))) * noisy
-    total = listener.empty()
-    listener.add(total, chunk, found, z, noisy)
+    total = scores.empty()
+    scores.add(total, chunk, found, z, noisy)
     root = in_deviations(found, chunk.dt)[0]
-    (term,) = (generator.basis.values(chunk.states)[:, listener.terms] * root[:, None]).T * noisy
+    (term,) = (generator.basis.values(chunk.states)[:, scores.terms] * root[:, None]).T * noisy
     score, rows = term * z[0], []
     for n, owner in enumerate(chunk.trajectory):
         before = [m for m in range(n) if chunk.trajectory[m] == owner]
@@ -144,7 +144,7 @@ def test_chance_makes_standard_errors_of_them() -> None:
         rng, kept = np.random.default_rng([7, seed]), np.exp(-DT)
         shocks = rng.standard_normal((4, 1000)) * np.sqrt((1 - kept**2) / 2)
         seen = seen_of(lfilter([1.0], [1.0, -kept], shocks, axis=1)[:, 200:, None])
-        squares.append(seen.residuals.echoes.errors(seen.listener.fitted) ** 2)
+        squares.append(seen.residuals.past.errors(seen.past_scores.fitted) ** 2)
         findings += [*past_checks.delayed(seen), *past_checks.wandering(seen)]
     assert len(findings) <= 4  # of 60, where 1.6 % are allowed: more, once in 300 times
     mean = np.mean(squares, axis=0)

@@ -3,6 +3,10 @@
 Residuals of the right generator, over their standard deviations, have mean zero and variance one
 wherever the state is, early and late, in every trajectory, and whatever came before. Each of these
 is a group of samples, and the sums over groups are compared with what chance makes of them.
+
+A drift or a noise that follows the hour or the day of the year leaves a line in the spectrum of the
+residuals, whatever the clock counts. For that they are summed over short stretches of equal numbers
+of steps, so that data of any length fit into memory; periods of a few steps show in correlations.
 """
 
 from __future__ import annotations
@@ -16,15 +20,25 @@ from wgsindy.data import BoolArray, Chunk, Dataset, FloatArray, IntArray, Spans,
 from wgsindy.estimate import Predictions
 from wgsindy.passes import DataSummary
 
-BINS = 12  # of equal numbers of samples along each coordinate
+PLACE_BINS = 12  # of equal numbers of samples along each coordinate
 PARTS = 8  # of each trajectory, in time
-LAGS = (*range(1, 9), 10, 12, 14, 16, 20, 24, 28, 32)  # steps back; each delay of a few is there
-FEWEST = 20  # samples of a group that is judged
+DELAYS = (
+    *range(1, 9),
+    10,
+    12,
+    14,
+    16,
+    20,
+    24,
+    28,
+    32,
+)  # steps back; each delay of a few is there
+FEWEST_OF_GROUP = 20  # samples of a group that is judged
 FARTHEST = 2.5  # spreads from the middle, beyond which a state weighs no more
 
 
 @dataclass
-class Probes:
+class GroupSums:
     """Sums over groups of standardised residuals z; directions are 1, each state, the drift."""
 
     bins: FloatArray  # (3, d, B, d) number, sum of z and of z^2, by coordinate, bin and component
@@ -41,7 +55,7 @@ class Probes:
     def places(self) -> Deviation:
         """Mean residuals by bins of each coordinate, ``(d, d)``: coordinate, component."""
         count, first, _ = self.bins
-        there = count > FEWEST
+        there = count > FEWEST_OF_GROUP
         squares = np.where(there, first**2 / np.maximum(count, 1), 0.0).sum(axis=1)
         return beyond_chance(squares, there.sum(axis=1))
 
@@ -71,7 +85,7 @@ class Probes:
     def together(self) -> Deviation:
         """All of these correlations of two coordinates together, ``(d, d)``."""
         squares = np.sum(self.correlations**2 * self.lag_count[:, None, None], axis=0)
-        return beyond_chance(squares, np.full(squares.shape, float(len(LAGS))))
+        return beyond_chance(squares, np.full(squares.shape, float(len(DELAYS))))
 
     def neighbours_by_place(self) -> FloatArray:
         """How the product of neighbours changes along each state, ``(d, d)``: state, component.
@@ -114,7 +128,7 @@ def _slopes(slope: FloatArray, variance: FloatArray) -> Deviation:
 
 def variances_apart(count: FloatArray, second: FloatArray, axis: int) -> Deviation:
     """Compare variances of groups, along ``axis``, with that of all."""
-    there = count > FEWEST
+    there = count > FEWEST_OF_GROUP
     whole = second.sum(axis=axis, keepdims=True) / np.maximum(
         count.sum(axis=axis, keepdims=True), 1
     )
@@ -144,8 +158,8 @@ def in_deviations(found: Predictions, dt: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Prober:
-    """Sums what :class:`Probes` has; ``edges (B - 1, d)`` are those of the bins."""
+class Groups:
+    """Sums what :class:`GroupSums` has; ``edges (B - 1, d)`` are those of the bins."""
 
     edges: FloatArray
     centre: FloatArray  # (d,)
@@ -154,19 +168,21 @@ class Prober:
     starts: IntArray  # (R,) increments before each
 
     @classmethod
-    def of(cls, data: Dataset, summary: DataSummary) -> Prober:
-        edges = np.quantile(summary.probe, np.arange(1, BINS) / BINS, axis=0)
+    def of(cls, data: Dataset, summary: DataSummary) -> Groups:
+        edges = np.quantile(summary.probe, np.arange(1, PLACE_BINS) / PLACE_BINS, axis=0)
         steps = data.lengths - 1
         region = summary.region
         return cls(edges, region.centre, region.scale, steps, np.cumsum(steps) - steps)
 
-    def empty(self) -> Probes:
-        (d, r), count = (len(self.centre), len(self.lengths)), len(LAGS)
-        groups = (3, d, BINS, d), (2, PARTS, d, d + 2), (2, PARTS, d), (2, r, d, d + 2)
-        return Probes(*zeros(*groups, (count, d, d), (count, d), (count,), (2, d, d), (d,), (d,)))
+    def empty(self) -> GroupSums:
+        (d, r), count = (len(self.centre), len(self.lengths)), len(DELAYS)
+        groups = (3, d, PLACE_BINS, d), (2, PARTS, d, d + 2), (2, PARTS, d), (2, r, d, d + 2)
+        return GroupSums(
+            *zeros(*groups, (count, d, d), (count, d), (count,), (2, d, d), (d,), (d,))
+        )
 
     def add(
-        self, total: Probes, chunk: Chunk, found: Predictions, z: FloatArray, noisy: BoolArray
+        self, total: GroupSums, chunk: Chunk, found: Predictions, z: FloatArray, noisy: BoolArray
     ) -> None:
         """Add a chunk; ``z (d, n)`` is zero where it is not ``noisy``."""
         end = chunk.states + chunk.increments - self.centre
@@ -178,15 +194,17 @@ class Prober:
         self._add_lags(total, chunk.trajectory, z)
         self._add_leaning(total, chunk, z)
 
-    def _add_bins(self, total: Probes, states: FloatArray, z: FloatArray, noisy: BoolArray) -> None:
+    def _add_bins(
+        self, total: GroupSums, states: FloatArray, z: FloatArray, noisy: BoolArray
+    ) -> None:
         for q in range(len(z)):
             place = np.searchsorted(self.edges[:, q], states[:, q])
             for p in range(len(z)):
                 for row, weights in enumerate((noisy[p], z[p], z[p] ** 2)):
-                    total.bins[row, q, :, p] += np.bincount(place, weights, minlength=BINS)
+                    total.bins[row, q, :, p] += np.bincount(place, weights, minlength=PLACE_BINS)
 
     def _add_groups(
-        self, total: Probes, chunk: Chunk, found: Predictions, z: FloatArray, noisy: BoolArray
+        self, total: GroupSums, chunk: Chunk, found: Predictions, z: FloatArray, noisy: BoolArray
     ) -> None:
         owner = chunk.trajectory
         within = chunk.start + np.arange(len(owner)) - self.starts[owner]
@@ -205,9 +223,9 @@ class Prober:
             sums = spans.sums(np.stack([noisy[p], z[p] ** 2]))
             np.add.at(total.part_squares[:, :, p].T, piece, sums)
 
-    def _add_lags(self, total: Probes, trajectory: IntArray, z: FloatArray) -> None:
+    def _add_lags(self, total: GroupSums, trajectory: IntArray, z: FloatArray) -> None:
         square = np.where(z != 0, z**2 - 1, 0.0)
-        for k, lag in enumerate(LAGS):
+        for k, lag in enumerate(DELAYS):
             if lag >= len(trajectory):
                 break
             same = (trajectory[lag:] == trajectory[:-lag]).astype(np.float64)
@@ -215,9 +233,93 @@ class Prober:
             total.lagged[k] += z[:, lag:] @ (z[:, :-lag] * same).T
             total.bursts[k] += (square[:, lag:] * square[:, :-lag]) @ same
 
-    def _add_leaning(self, total: Probes, chunk: Chunk, z: FloatArray) -> None:
+    def _add_leaning(self, total: GroupSums, chunk: Chunk, z: FloatArray) -> None:
         where = (chunk.states[1:] - self.centre) / self.scale
         where = np.clip(where, -FARTHEST, FARTHEST) * (np.diff(chunk.trajectory) == 0)[:, None]
         products = z[:, 1:] * z[:, :-1]
         total.leaning[0] += (products @ where).T
         total.leaning[1] += (products**2 @ where**2).T
+
+
+MOST_STRETCHES = 32_768
+FEWEST_STRETCHES = 32  # of a trajectory that is looked at
+LONGEST_SHARE = 8  # so many times shorter than the longest trajectory, one tells little more
+FEWEST_CYCLES = 1.5  # of the longest trajectory: less is a trend
+PACES = 17  # lengths of steps by half octaves about their mean
+
+
+class Line(NamedTuple):
+    """The clearest line of a spectrum, of each of ``d`` coordinates."""
+
+    errors: FloatArray  # (d,) standard errors beyond what the whole is at one frequency by chance
+    excess: FloatArray  # (d,) sum of squares that it explains beyond that
+    period: FloatArray  # (d,) in steps
+    frequencies: int  # that are independent of each other
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """How the steps of all trajectories are cut into stretches of ``width`` steps."""
+
+    width: int
+    first: IntArray  # (R,) stretch at which each trajectory begins
+    count: IntArray  # (R,) stretches of each
+    starts: IntArray  # (R,) steps before each
+    mean_dt: float
+
+    @classmethod
+    def of(cls, data: Dataset) -> Stretches:
+        """Cut so that there are few enough."""
+        steps = data.lengths - 1
+        width = -(-int(steps.sum()) // MOST_STRETCHES)
+        count = -(-steps // width)
+        return cls(width, np.cumsum(count) - count, count, np.cumsum(steps) - steps, data.mean_dt)
+
+    @property
+    def total(self) -> int:
+        """Stretches of all trajectories."""
+        return int(self.count.sum())
+
+    def add(self, total: FloatArray, chunk: Chunk, z: FloatArray) -> None:
+        """Add z and z^2 - 1 of ``z (d, n)``, zero where there is none, to ``total (2, d, S)``."""
+        owner = chunk.trajectory
+        within = chunk.start + np.arange(len(owner)) - self.starts[owner]
+        place = self.first[owner] + within // self.width
+        low, high = int(place[0]), int(place[-1]) + 1
+        for row, values in enumerate((z, np.where(z != 0, z**2 - 1, 0.0))):
+            for p, value in enumerate(values):
+                total[row, p, low:high] += np.bincount(place - low, value)
+
+    def add_paces(self, total: FloatArray, chunk: Chunk, z: FloatArray) -> None:
+        """Add number of z and z^2 to ``total (2, P, d)``, by the length of the step."""
+        octave = np.rint(2 * np.log2(chunk.dt / self.mean_dt)).astype(np.int64)
+        pace = np.clip(octave + PACES // 2, 0, PACES - 1)
+        for p, value in enumerate(z):
+            for row, weights in enumerate((value != 0, value**2)):
+                total[row, :, p] += np.bincount(pace, weights, minlength=PACES)
+
+    def line(self, sums: FloatArray) -> Line:
+        """Find the clearest line of ``sums (d, S)``; none if every trajectory is too short.
+
+        Spectra of all trajectories are added up, since nobody knows when each began.
+        """
+        long = self.count >= max(FEWEST_STRETCHES, int(self.count.max()) // LONGEST_SHARE)
+        if not long.any():
+            none = np.zeros(len(sums))
+            return Line(none, none, none, 1)
+        longest = int(self.count[long].max())
+        size = 2 ** int(np.ceil(np.log2(2 * longest)))
+        power, squares, counts = np.zeros((len(sums), size // 2 + 1)), np.zeros(len(sums)), []
+        for first, count in zip(self.first[long], self.count[long], strict=True):
+            part = sums[:, first : first + count]
+            part = part - part.mean(axis=1, keepdims=True)
+            power += np.abs(np.fft.rfft(part, size)) ** 2
+            squares += np.sum(part**2, axis=1)
+            counts.append(float(count))
+        freedom = 2 * sum(counts) ** 2 / sum(one**2 for one in counts)
+        relative = power / np.maximum(squares, np.finfo(np.float64).tiny)[:, None]
+        relative[:, : int(np.ceil(FEWEST_CYCLES * size / longest))] = 0.0
+        at = np.argmax(relative, axis=1)
+        peak = relative[np.arange(len(sums)), at] * freedom
+        found = beyond_chance(peak, np.full(len(peak), freedom))
+        return Line(found.errors, found.excess, self.width * size / np.maximum(at, 1), longest // 2)

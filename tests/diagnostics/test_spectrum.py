@@ -7,27 +7,25 @@ import pytest
 
 from wgsindy import WGSINDy
 from wgsindy.data import Chunk, FloatArray, Trajectories
-from wgsindy.diagnostics import Limitation
-from wgsindy.diagnostics.residuals import rhythm
-from wgsindy.diagnostics.residuals.probes import beyond_chance
-from wgsindy.diagnostics.residuals.rhythm import MOST_STRETCHES, Line, Stretches
+from wgsindy.diagnostics import Limitation, groups
+from wgsindy.diagnostics.groups import MOST_STRETCHES, Line, Stretches, beyond_chance
 
-DT, SUBSTEPS = 0.05, 5
+DT, SHAPE_SUBSTEPS = 0.05, 5
 
 
 def relaxing(
     steps: int, seed: int, *, drift: float = 0.0, noise: float = 0.0, period: float = 10.0
 ) -> FloatArray:
     """dx = -(x - drift sin wt) dt + (1 + noise sin wt) dW, seen every 0.05."""
-    rng, h = np.random.default_rng(seed), DT / SUBSTEPS
-    wave = np.sin(2 * np.pi * np.arange(steps * SUBSTEPS) * h / period)
+    rng, h = np.random.default_rng(seed), DT / SHAPE_SUBSTEPS
+    wave = np.sin(2 * np.pi * np.arange(steps * SHAPE_SUBSTEPS) * h / period)
     kicks = (1 + noise * wave) * np.sqrt(h) * rng.normal(size=len(wave))
     path = np.empty(len(wave))
     x = 0.0
     for k in range(len(wave)):
         path[k] = x
         x += -(x - drift * wave[k]) * h + kicks[k]
-    return path[::SUBSTEPS, None]
+    return path[::SHAPE_SUBSTEPS, None]
 
 
 def findings(data: Trajectories) -> dict[Limitation, str]:
@@ -172,7 +170,7 @@ def test_of_short_trajectories_there_is_no_line() -> None:
 
 
 def test_steps_are_cut_into_stretches_of_equal_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rhythm, "MOST_STRETCHES", 10)
+    monkeypatch.setattr(groups, "MOST_STRETCHES", 10)
     data = Trajectories([np.arange(26.0)[:, None], np.arange(8.0)[:, None]], 0.5)
     found = Stretches.of(data)  # 32 steps in at most ten: four each
     assert (found.width, found.total, found.mean_dt) == (4, 9, 0.5)

@@ -18,20 +18,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from wgsindy.data import BoolArray, Chunk, FloatArray, IntArray, Spans, zeros
-from wgsindy.diagnostics.residuals.probes import in_deviations
+from wgsindy.diagnostics.groups import in_deviations
 from wgsindy.estimate import Predictions
 from wgsindy.terms import Basis
 
 WINDOWS = (2, 4, 8, 16, 32, 64, 128)  # steps back over which residuals are summed
-RATES = ((2, 16), (4, 32), (8, 64), (16, 128))  # windows that two rates show between
+RATE_WINDOWS = ((2, 16), (4, 32), (8, 64), (16, 128))  # windows that two rates show between
 SPELLS = (16, 64, 256)  # the same of what coefficients are asked to change by
 MEANS = (32, 512)  # steps back over which states are averaged
-SETTLED = 16  # steps that such a mean has at least; of fewer it lies nearer to the middle
-LEAST_LEFT = 1e-6  # share of a window that the fitted terms must leave, for a test of it
+FEWEST_AVERAGED = 16  # steps that such a mean has at least; of fewer it lies nearer to the middle
+LEAST_UNEXPLAINED = 1e-6  # share of a window that the fitted terms must leave, for a test of it
 
 
 @dataclass
-class Echoes:
+class PastSums:
     """Sums of products of K fitted terms with R signs of the past, by component.
 
     The signs are W windows of the residuals of each of d coordinates, M means of the states of the
@@ -75,7 +75,7 @@ class Echoes:
         taken = np.linalg.lstsq(gram, beside)[0]
         slope = explained - taken.T @ (self.explained[p, own] / size)
         left = squares - np.einsum("kr,kr->r", beside, taken)
-        there = left > LEAST_LEFT * squares
+        there = left > LEAST_UNEXPLAINED * squares
         found[there] = slope[there] / np.sqrt(left[there])
         return found
 
@@ -92,7 +92,7 @@ class Echoes:
     def of_rates(self, fitted: BoolArray) -> FloatArray:
         """The same of what the longer of two windows has beyond the shorter, ``(d, V)``."""
         (d, k), w, mix = fitted.shape, len(WINDOWS), _between()
-        found = np.empty((d, len(RATES)))
+        found = np.empty((d, len(RATE_WINDOWS)))
         for p in range(d):
             own = slice(p * w, (p + 1) * w)
             found[p] = self._beside(
@@ -111,8 +111,8 @@ class Echoes:
 
 
 @dataclass(frozen=True)
-class Listener:
-    """Sums what :class:`Echoes` has; ``terms (K,)`` are those of the library that any drift has."""
+class PastScores:
+    """Sums what :class:`PastSums` has; ``terms (K,)`` are those that any drift has."""
 
     basis: Basis
     terms: IntArray
@@ -120,18 +120,18 @@ class Listener:
     centre: FloatArray  # (d,) of the states
 
     @classmethod
-    def of(cls, basis: Basis, drift: FloatArray, centre: FloatArray) -> Listener:
+    def of(cls, basis: Basis, drift: FloatArray, centre: FloatArray) -> PastScores:
         """Listen beside the terms of a ``drift (d, K)``, about a ``centre (d,)``."""
         terms = np.flatnonzero(drift.any(axis=0))
         return cls(basis, terms, drift[:, terms] != 0, centre)
 
-    def empty(self) -> Echoes:
+    def empty(self) -> PastSums:
         (d, k), w = self.fitted.shape, len(WINDOWS)
         r = d * w + len(MEANS) + k * len(SPELLS)
-        return Echoes(*zeros((d, k, k), (d, k, r), (d, r), (d, k + r), (d, w, w)))
+        return PastSums(*zeros((d, k, k), (d, k, r), (d, r), (d, k + r), (d, w, w)))
 
     def add(
-        self, total: Echoes, chunk: Chunk, found: Predictions, z: FloatArray, noisy: BoolArray
+        self, total: PastSums, chunk: Chunk, found: Predictions, z: FloatArray, noisy: BoolArray
     ) -> None:
         """Add a chunk; ``z (d, n)`` is zero where it is not ``noisy``."""
         values = self.basis.values(found.states)[:, self.terms].T
@@ -159,7 +159,7 @@ class Listener:
         """Means of earlier ``states (n, d)`` about the centre, ``(d, M, n)``."""
         d, n = len(self.centre), len(states)
         within = np.arange(n) - np.repeat(spans.first, spans.length)
-        steps = np.clip(within, SETTLED, np.array(MEANS)[:, None])
+        steps = np.clip(within, FEWEST_AVERAGED, np.array(MEANS)[:, None])
         return _past((states - self.centre).T, MEANS, spans).reshape(d, -1, n) / steps
 
 
@@ -176,9 +176,9 @@ def _past(values: FloatArray, windows: tuple[int, ...], spans: Spans) -> FloatAr
 
 
 def _between() -> FloatArray:
-    """Longer windows of :data:`RATES` minus shorter ones, in deviations of each, ``(V, W)``."""
-    mix = np.zeros((len(RATES), len(WINDOWS)))
-    for row, pair in enumerate(RATES):
+    """Longer of :data:`RATE_WINDOWS` minus shorter ones, in deviations of each, ``(V, W)``."""
+    mix = np.zeros((len(RATE_WINDOWS), len(WINDOWS)))
+    for row, pair in enumerate(RATE_WINDOWS):
         for sign, steps in zip((-1.0, 1.0), pair, strict=True):
             mix[row, WINDOWS.index(steps)] = sign / np.sqrt(steps)
     return mix

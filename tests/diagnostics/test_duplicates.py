@@ -8,8 +8,7 @@ from scipy.signal import lfilter
 
 from wgsindy import Trajectories, WGSINDy
 from wgsindy.data import Chunk, FloatArray
-from wgsindy.diagnostics import Limitation
-from wgsindy.diagnostics.residuals import copies
+from wgsindy.diagnostics import Limitation, residuals
 
 DT = 0.05
 
@@ -35,10 +34,10 @@ def chunk_of(*paths: FloatArray) -> Chunk:
 
 
 def share(*chunks: Chunk) -> float:
-    kept = copies.none()
+    kept = residuals.no_stretches()
     for chunk in chunks:
-        kept = copies.smallest(kept, copies.stretches(chunk))
-    return copies.repeated(kept)
+        kept = residuals.smallest_stretches(kept, residuals.stretch_numbers(chunk))
+    return residuals.share_repeated(kept)
 
 
 def test_windows_that_overlap_are_named_and_pieces_are_not() -> None:
@@ -86,14 +85,17 @@ def test_rest_and_few_samples_have_no_stretches() -> None:
     still = relaxation(6, 400)
     still[100:300] = still[100]
     assert share(chunk_of(still)) == 0.0
-    assert len(copies.stretches(chunk_of(still))) < 400 - 200 - copies.STRETCH + 40
+    assert (
+        len(residuals.stretch_numbers(chunk_of(still)))
+        < 400 - 200 - residuals.DUPLICATE_LENGTH + 40
+    )
     assert share(chunk_of(relaxation(7, 10))) == 0.0
     short = [relaxation(seed, 17) for seed in range(4)]  # sixteen steps: one stretch each
-    assert len(copies.stretches(chunk_of(*short))) == 4
+    assert len(residuals.stretch_numbers(chunk_of(*short))) == 4
 
 
 def test_a_stretch_moves_in_most_of_its_steps() -> None:
-    half = copies.STRETCH // 2
+    half = residuals.DUPLICATE_LENGTH // 2
     for steps, expected in ((half, 0), (half + 1, 1)):
-        path = np.minimum(np.arange(copies.STRETCH + 1.0), steps)[:, None]
-        assert len(copies.stretches(chunk_of(path))) == expected
+        path = np.minimum(np.arange(residuals.DUPLICATE_LENGTH + 1.0), steps)[:, None]
+        assert len(residuals.stretch_numbers(chunk_of(path))) == expected

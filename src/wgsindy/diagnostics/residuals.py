@@ -1,8 +1,13 @@
-"""What a generator leaves of the increments, as sums over samples.
+"""What a generator leaves of the increments, as sums over samples, of one pass over the data.
 
 Residuals of the right generator, over their standard deviations, are white, normal and of
 variance 1. Observation noise that it does not know of makes neighbours covary by less than zero; a
 hidden coordinate makes sums over many steps vary by more than their number.
+
+The same pass looks for samples that are counted twice: windows that overlap, copied files,
+resampled trajectories. Stretches of samples become numbers that look random, and the smallest ones
+of all are kept: a sample of the stretches that any two parts of the data choose alike. A stretch
+that stands in two places is then seen twice, wherever these are.
 """
 
 from __future__ import annotations
@@ -11,20 +16,59 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wgsindy.data import BoolArray, Chunk, FloatArray, HashArray, Spans, zeros
-from wgsindy.diagnostics.residuals import copies
-from wgsindy.diagnostics.residuals.echoes import Echoes, Listener
-from wgsindy.diagnostics.residuals.probes import (
+from wgsindy.data import BoolArray, Chunk, FloatArray, HashArray, Spans, scrambled, zeros
+from wgsindy.diagnostics.groups import (
+    PACES,
     Deviation,
-    Prober,
-    Probes,
+    Groups,
+    GroupSums,
+    Stretches,
     beyond_chance,
     variances_apart,
 )
-from wgsindy.diagnostics.residuals.rhythm import PACES, Stretches
+from wgsindy.diagnostics.past_scores import PastScores, PastSums
 from wgsindy.estimate import Predictions, Predictor
 from wgsindy.model import tensor
 from wgsindy.passes import DataSummary, SumPass, added, merged_by
+
+DUPLICATE_LENGTH = 16  # samples: with digits as fine as a step, chance repeats none of so many
+KEPT = 2048  # stretches; the error of a share of one in twenty is half a percent
+
+
+def no_stretches() -> HashArray:
+    """No stretches at all."""
+    return np.empty(0, dtype=np.uint64)
+
+
+def smallest_stretches(one: HashArray, other: HashArray) -> HashArray:
+    """Keep the smallest of two sets of stretches."""
+    return np.sort(np.concatenate([one, other]))[:KEPT]
+
+
+def stretch_numbers(chunk: Chunk) -> HashArray:
+    """Numbers of the stretches of a chunk whose samples are not mostly at rest."""
+    if len(chunk.states) < DUPLICATE_LENGTH:
+        return no_stretches()
+    number = np.zeros(len(chunk.states), dtype=np.uint64)
+    for column in np.ascontiguousarray(chunk.states.T + 0.0).view(np.uint64):  # no minus zero
+        number = scrambled(number + column)
+    length = 1
+    while length < DUPLICATE_LENGTH:
+        first, second = scrambled(number[:-length]), number[length:]  # in this order
+        number, length = first + second, 2 * length
+    moved = np.append(0, np.cumsum((chunk.increments != 0).any(axis=1)))
+    moving = (moved[DUPLICATE_LENGTH:] - moved[:-DUPLICATE_LENGTH]) > DUPLICATE_LENGTH // 2
+    whole = chunk.trajectory[DUPLICATE_LENGTH - 1 :] == chunk.trajectory[: 1 - DUPLICATE_LENGTH]
+    return number[moving & whole]
+
+
+def share_repeated(kept: HashArray) -> float:
+    """Share of the stretches that stand in several places."""
+    if not len(kept):
+        return 0.0
+    count = np.unique(kept, return_counts=True)[1]
+    return float(count[count > 1].sum() / len(kept))
+
 
 # Steps over which residuals are summed. Memory that lasts longer than the longest is taken for
 # drift, and shorter memory shows better in the shorter ones.
@@ -32,7 +76,7 @@ BLOCKS = (4, 8, 16, 32, 64, 128, 256, 512)  # powers of two: each is made of two
 FEWEST_BLOCKS = 30
 SHORT_MEMORY = 1.3  # ratio of variances of sums over 64 and 16 steps; of a lasting memory it is 2+
 CHUNK = 8192  # long against a block: those that two chunks share are left out
-LOW_NOISE = 0.05  # share of the mean noise below which a sample sits where noise vanishes
+VANISHING_NOISE = 0.05  # share of the mean noise below which a sample sits where noise vanishes
 NEARLY_SINGULAR = 0.1  # smallest eigenvalue of the correlations; |rho| > 0.9 of two coordinates
 DOUBLED = 0.01  # the same of columns that are copies of each other, but for little
 NEAR_END = 0.1  # of the spread: how near to the smallest or largest state is near
@@ -47,21 +91,21 @@ def standardised(found: Predictions, dt: FloatArray, level: FloatArray) -> Float
     """
     none = np.full_like(found.residual, np.nan)
     deviation = np.sqrt(np.maximum(found.noise * dt[:, None], 0.0))
-    there = found.noise > LOW_NOISE * level
+    there = found.noise > VANISHING_NOISE * level
     return np.divide(found.residual, deviation, out=none, where=there)
 
 
 @dataclass
-class Residuals:
+class ResidualSums:
     """Sums over samples; see :class:`ResidualPass`."""
 
     samples: int
     singular: int  # samples where noise is nearly confined to fewer directions
     doubled: int  # samples where it is so to within a percent, as that of copies
     long_steps: int
-    probes: Probes = field(metadata=merged_by(added))  # z by place, time, trajectory and past
-    echoes: Echoes = field(metadata=merged_by(added))  # z by sums of earlier ones
-    stretches_kept: HashArray = field(metadata=merged_by(copies.smallest))
+    groups: GroupSums = field(metadata=merged_by(added))  # z by place, time, trajectory and past
+    past: PastSums = field(metadata=merged_by(added))  # z by sums of earlier ones
+    stretches_kept: HashArray = field(metadata=merged_by(smallest_stretches))
     count: FloatArray  # (d,) samples at which the coordinate has noise worth the name
     squares: FloatArray  # (d,) of z
     cubes: FloatArray  # (d,)
@@ -87,7 +131,7 @@ class Residuals:
     @property
     def copied(self) -> float:
         """Share of the samples that stand in several places."""
-        return copies.repeated(self.stretches_kept)
+        return share_repeated(self.stretches_kept)
 
     @property
     def variance(self) -> FloatArray:
@@ -201,26 +245,26 @@ class Residuals:
 
 
 @dataclass(frozen=True)
-class ResidualPass(SumPass[Residuals]):
+class ResidualPass(SumPass[ResidualSums]):
     """Sum what the checks of residuals need; ``level (d,)`` is the mean noise."""
 
     predictor: Predictor
     summary: DataSummary
     n_trajectories: int
     level: FloatArray
-    prober: Prober
-    listener: Listener
+    groups: Groups
+    past_scores: PastScores
     stretches: Stretches
 
-    def empty(self) -> Residuals:
+    def empty(self) -> ResidualSums:
         d, b, r = len(self.level), len(BLOCKS), self.n_trajectories
         shapes = *[(d,)] * 9, (b, d), (b, d), (d,), (2, d), (2, d), (2, 2, d), *[(r, d)] * 4
         time = (2, d, self.stretches.total), (2, PACES, d)
-        others = self.prober.empty(), self.listener.empty(), copies.none()
-        return Residuals(0, 0, 0, 0, *others, *zeros(*shapes, *time))
+        others = self.groups.empty(), self.past_scores.empty(), no_stretches()
+        return ResidualSums(0, 0, 0, 0, *others, *zeros(*shapes, *time))
 
     @np.errstate(all="ignore")  # a formula that explodes is seen by what is summed of it
-    def add(self, total: Residuals, chunk: Chunk) -> Residuals:
+    def add(self, total: ResidualSums, chunk: Chunk) -> ResidualSums:
         found = self.predictor(chunk)
         dt, generator = chunk.dt[:, None], self.predictor.generator
         total.leftover += _column_sums(found.residual**2)
@@ -230,9 +274,9 @@ class ResidualPass(SumPass[Residuals]):
         spans = Spans.of(chunk.trajectory)
         z = np.where(noisy, z, 0.0)
         self._add_moments(total, z, noisy, spans)
-        self.prober.add(total.probes, chunk, found, z, noisy)
-        self.listener.add(total.echoes, chunk, found, z, noisy)
-        total.stretches_kept = copies.smallest(total.stretches_kept, copies.stretches(chunk))
+        self.groups.add(total.groups, chunk, found, z, noisy)
+        self.past_scores.add(total.past, chunk, found, z, noisy)
+        total.stretches_kept = smallest_stretches(total.stretches_kept, stretch_numbers(chunk))
         self.stretches.add(total.stretches, chunk, z)
         self.stretches.add_paces(total.paces, chunk, z)
         jacobian = generator.drift_jacobian(chunk.states)
@@ -242,7 +286,9 @@ class ResidualPass(SumPass[Residuals]):
         self._add_slopes(total, found, chunk.dt, spans)
         return total
 
-    def _add_moments(self, total: Residuals, z: FloatArray, noisy: BoolArray, spans: Spans) -> None:
+    def _add_moments(
+        self, total: ResidualSums, z: FloatArray, noisy: BoolArray, spans: Spans
+    ) -> None:
         """Add powers and products of ``z (d, n)``, zero where it is not ``noisy``."""
         square, present = z**2, noisy.astype(np.float64)
         total.samples += z.shape[1]
@@ -268,7 +314,7 @@ class ResidualPass(SumPass[Residuals]):
 
     def _add_places(
         self,
-        total: Residuals,
+        total: ResidualSums,
         seen: Chunk,
         field: FloatArray,
         drift: FloatArray,
@@ -285,7 +331,7 @@ class ResidualPass(SumPass[Residuals]):
         step = np.minimum(step, NEAR_END * self.summary.region.scale)
         pull = 4 * np.abs(drift)
         np.divide(noise, pull, out=step, where=pull * step > noise)
-        near = (np.abs(seen.states - edges[:, None]) < step) & (own > LOW_NOISE * self.level)
+        near = (np.abs(seen.states - edges[:, None]) < step) & (own > VANISHING_NOISE * self.level)
         arriving = near[:, 1:] & ~near[:, :-1] & Spans.of(seen.trajectory).joined[:, None]
         total.visits += np.count_nonzero(arriving, axis=1)
         positive = (own > 0).all(axis=1)
@@ -299,10 +345,10 @@ class ResidualPass(SumPass[Residuals]):
         total.long_steps += int(np.count_nonzero(rate * seen.dt > LONG_STEP))
 
     def _add_slopes(
-        self, total: Residuals, found: Predictions, dt: FloatArray, spans: Spans
+        self, total: ResidualSums, found: Predictions, dt: FloatArray, spans: Spans
     ) -> None:
         """Sum what the drift explains, by trajectory, and of pairs of steps, alike weighted."""
-        variance = np.maximum(found.noise, LOW_NOISE * self.level)
+        variance = np.maximum(found.noise, VANISHING_NOISE * self.level)
         pull = np.ascontiguousarray((found.drift / variance).T)
         power = pull * found.drift.T
         steps = np.ascontiguousarray((found.residual + found.drift * dt[:, None]).T)
