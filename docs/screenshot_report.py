@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 
 from wgsindy import WGSINDy, zoo
 from wgsindy.report import write_report
-from wgsindy.zoo.demo import DEMO_SYSTEM, demo_data
+from wgsindy.zoo import DEMO_SYSTEM, demo_data
 
 SIZE = {"width": 1400, "height": 1120}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

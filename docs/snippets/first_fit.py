@@ -1,5 +1,5 @@
 import wgsindy as wg
-from wgsindy.zoo.demo import demo_data
+from wgsindy.zoo import demo_data
 
 data = demo_data()  # 16 short trajectories of a noisy Van der Pol oscillator
 print(data)

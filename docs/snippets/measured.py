@@ -5,7 +5,7 @@ from make_well import path, well
 
 import wgsindy as wg
 from wgsindy.errors import MissingValuesWarning
-from wgsindy.zoo import compare
+from wgsindy.zoo import scores_of
 
 rng = np.random.default_rng(1)
 fine = list(path)  # a sample every 0.05
@@ -27,6 +27,6 @@ for what, (states, dt) in cases.items():
     errors = []
     for recipe in ("sharp", "sharp-euler"):
         fitted = wg.WGSINDy("poly3", recipe).fit(states, dt=dt, names=path.names)
-        errors.append(compare(fitted.generator_, well, path.states))
+        errors.append(scores_of(fitted.generator_, well, path.states))
     (a, b), (c, d) = ((one.drift, one.tensor) for one in errors)
     print(f"{what:20}{a:8.2f}{b:8.2f}{'':14}{c:7.2f}{d:8.2f}")

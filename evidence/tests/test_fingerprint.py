@@ -121,13 +121,22 @@ def test_the_same_statement_twice_is_not_the_same_as_once(tmp_path: Path) -> Non
     assert of(tmp_path, "values.append(1)\nvalues.append(1)") != of(tmp_path, "values.append(1)")
 
 
+def test_a_table_counts_by_its_values(tmp_path: Path) -> None:
+    texts = ("[a]\nx = 1.0\n", "# the first\n[a]\nx = 1.00", "[a]\nx = 1.5\n")
+    paths = [tmp_path / f"{number}.toml" for number in range(3)]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    first, commented, changed = (fingerprint([path]) for path in paths)
+    assert first == commented != changed
+
+
 def test_rooms_that_only_read_or_show_are_left_out() -> None:
     package = Path(wgsindy.__file__).parent
     rooms = {path.relative_to(package).with_suffix("").parts[0] for path in package.rglob("*.py")}
     assert set(COMPUTING) <= rooms
     assert {"files", "report", "cli", "errors"}.isdisjoint(COMPUTING)
     taken = {path.relative_to(package).as_posix() for path in modules_of(package, COMPUTING)}
-    assert {"recipes.py", "estimator.py", "zoo/system.py"} <= taken
+    assert {"recipes.py", "estimator.py", "zoo/systems.py", "zoo/systems.toml"} <= taken
     assert not any(name.startswith(("report", "cli", "files", "errors")) for name in taken)
 
 

@@ -11,7 +11,7 @@ import pytest
 from test_examples import differences
 from test_snippets import ROOT
 
-from wgsindy.zoo.demo import demo_text
+from wgsindy.zoo import demo_text
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"```text\n(.*?)```", README, re.DOTALL)

@@ -15,7 +15,7 @@ from wgsindy.model import Generator
 from wgsindy.passes import data_summary
 from wgsindy.recipes import LikelihoodRecipe
 from wgsindy.terms import library
-from wgsindy.zoo.scores import central_grid, relative_error
+from wgsindy.zoo import central_grid, relative_error
 
 X = sympy.Symbol("x", real=True)
 TRUTHS = {

@@ -22,7 +22,7 @@ from wgsindy.passes import engine
 from wgsindy.passes import summary as data_summary
 from wgsindy.recipes import PAPER, WeakFormRecipe
 from wgsindy.terms import library
-from wgsindy.zoo.scores import central_grid, relative_error
+from wgsindy.zoo import central_grid, relative_error
 
 # Two fits of the same numbers in other units, order or pieces differ by rounding only: 1e-14
 # times the condition number of the systems. Selection is discrete, so anything that leaks units

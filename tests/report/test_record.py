@@ -13,7 +13,7 @@ from wgsindy.diagnostics import Finding, Limitation
 from wgsindy.errors import ModelFileError
 from wgsindy.report import Record
 from wgsindy.report.record import Plain
-from wgsindy.zoo.demo import demo_data
+from wgsindy.zoo import demo_data
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ from wgsindy.report.pictures.coverage import relative_errors
 from wgsindy.report.pictures.flow import arrow_outlines, ellipse_outlines
 from wgsindy.report.pictures.law import law_numbers
 from wgsindy.terms import library
-from wgsindy.zoo.demo import demo_data
+from wgsindy.zoo import demo_data
 
 ORIGIN = Origin("A fit", "wgsindy demo", "model.json", ())
 LARGEST_PAGE = 1_000_000

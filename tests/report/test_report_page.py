@@ -22,7 +22,7 @@ import sympy
 from wgsindy import Generator, Trajectories, WGSINDy, zoo
 from wgsindy.model import named_fields
 from wgsindy.report import write_report
-from wgsindy.zoo.demo import demo_data
+from wgsindy.zoo import demo_data
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

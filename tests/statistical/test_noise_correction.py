@@ -18,7 +18,7 @@ from wgsindy.model import Generator
 from wgsindy.passes import data_summary
 from wgsindy.recipes import SHARP, LikelihoodRecipe
 from wgsindy.terms import library
-from wgsindy.zoo.scores import compare
+from wgsindy.zoo import scores_of
 
 pytestmark = pytest.mark.statistical
 
@@ -79,10 +79,10 @@ def test_the_filter_takes_most_of_the_noise_out_of_both_fields(
     data = clean(name, 0)
     noisy = with_noise(data, share, 0)
     plain, corrected = (
-        compare(fit(noisy, system.library, one), system.generator, data.states)
+        scores_of(fit(noisy, system.library, one), system.generator, data.states)
         for one in (PLAIN, recipe)
     )
-    reference = compare(fit(data, system.library, PLAIN), system.generator, data.states)
+    reference = scores_of(fit(data, system.library, PLAIN), system.generator, data.states)
     assert corrected.tensor < plain.tensor / 5
     assert corrected.drift < plain.drift / 2
     assert corrected.drift < 2 * reference.drift + 0.1

@@ -24,7 +24,7 @@ from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator, simulate, tensor
 from wgsindy.recipes import PAPER, WeakFormRecipe
 from wgsindy.terms import library
-from wgsindy.zoo.scores import central_grid, compare, relative_error
+from wgsindy.zoo import central_grid, relative_error, scores_of
 from wgsindy_evidence.baselines import fit_oracle
 
 pytestmark = pytest.mark.statistical
@@ -56,7 +56,7 @@ def slopes(recipe: WeakFormRecipe, terms: str, seeds: int) -> tuple[FloatArray, 
     for level, steps in enumerate((100, 1600)):
         for seed in range(seeds):
             data = paths_of(truth, steps, seed=1000 * level + seed)
-            found = compare(fit(data, terms, recipe), truth, data.states)
+            found = scores_of(fit(data, terms, recipe), truth, data.states)
             logs[level, seed] = np.log([found.drift, found.tensor])
     drift, field = ((logs[1] - logs[0]) / np.log(16)).T
     return drift, field
@@ -105,7 +105,7 @@ def test_a_linear_library_is_worse_than_trigonometric_terms_on_the_zoo_s_system(
     for seed in range(3):
         data = paths_of(truth, 1600, seed, trajectories=16)
         right, wrong = (
-            compare(fit(data, terms), truth, data.states).drift for terms in ("trig", "poly1")
+            scores_of(fit(data, terms), truth, data.states).drift for terms in ("trig", "poly1")
         )
         floor = projection_floor(truth, "poly1", data.states)
         assert wrong >= floor > right
@@ -118,7 +118,7 @@ def test_polynomials_are_worse_than_trigonometric_terms_over_a_wide_range() -> N
     truth = Generator.from_sympy(("x", "y"), drift, [[4, 0], [0, 4]])
     data = paths_of(truth, 1200, seed=0, trajectories=16)
     error = {
-        terms: compare(fit(data, terms), truth, data.states).drift
+        terms: scores_of(fit(data, terms), truth, data.states).drift
         for terms in ("poly1", "poly2", "trig")
     }
     for terms in ("poly1", "poly2"):
@@ -181,7 +181,7 @@ def test_the_vasicek_tensor_is_recovered_at_the_scale_of_rates(seed: int) -> Non
     # 0.1 is twice the paper's error on its other linear systems, 0.028 to 0.051.
     system = zoo.get("two_factor_vasicek")
     data = system.simulate(seed)
-    found = compare(fit(data, system.library), system.generator, data.states)
+    found = scores_of(fit(data, system.library), system.generator, data.states)
     assert found.tensor < 0.1
     assert found.cosine > 0.99
 
@@ -298,8 +298,8 @@ def test_the_information_floor_beats_the_paper_s_recipe_in_the_median() -> None:
         system = zoo.get(name)
         for seed in range(4):
             data = system.simulate(seed, trajectories=8, steps=800)
-            paper = compare(fit(data, system.library), system.generator, data.states)
-            floor = compare(fit_oracle(data, system.generator), system.generator, data.states)
+            paper = scores_of(fit(data, system.library), system.generator, data.states)
+            floor = scores_of(fit_oracle(data, system.generator), system.generator, data.states)
             ratios.append((paper.drift / floor.drift, paper.tensor / floor.tensor))
     drift, field = np.median(ratios, axis=0)
     assert drift > 1
@@ -327,7 +327,7 @@ def test_the_correction_takes_ten_per_cent_noise_out_of_the_tensor(seed: int) ->
     noisy = with_noise(clean, 0.1, seed)
     variance, dt, n = 0.01 * 0.5, 0.01, clean.n_increments  # stationary variance 1/2, a = 1
     plain, corrected, without_noise = (
-        compare(fit(data, "poly2", recipe), truth, clean.states).tensor
+        scores_of(fit(data, "poly2", recipe), truth, clean.states).tensor
         for data, recipe in ((noisy, PAPER), (noisy, CORRECTED), (clean, PAPER))
     )
     # Uncorrected, 2 Sigma / dt = 1 comes on top of the tensor.

@@ -17,7 +17,7 @@ from wgsindy.zoo.demo import (
     DEMO_SYSTEM,
     SEED,
     STEPS,
-    SUBSTEPS,
+    STEPS_BETWEEN,
     TRAJECTORIES,
     demo_data,
     demo_text,
@@ -57,7 +57,7 @@ def test_the_bundled_data_are_the_declared_system() -> None:
 
 def test_the_bundled_data_are_a_process_that_nothing_clips() -> None:
     system = zoo.get(DEMO_SYSTEM)
-    free = replace(system, scheme=EulerMaruyama(substeps=SUBSTEPS))
+    free = replace(system, scheme=EulerMaruyama(substeps=STEPS_BETWEEN))
     paths = free.simulate(SEED, trajectories=TRAJECTORIES, steps=STEPS)
     np.testing.assert_allclose(demo_data().states, paths.states, atol=5.1e-5)
 

@@ -12,7 +12,14 @@ from square import X, Y, generator, mean_square, square_states
 
 from wgsindy import zoo
 from wgsindy.model import Generator
-from wgsindy.zoo.scores import Scores, central_grid, compare, cosine, passes, relative_error
+from wgsindy.zoo import (
+    TruthScores,
+    accurate,
+    central_grid,
+    cosine,
+    relative_error,
+    scores_of,
+)
 
 # The grid.
 
@@ -63,14 +70,14 @@ def test_drift_error_is_joint_over_components() -> None:
     estimate = generator([X + 0.5, 2 * Y], 1, 0, 1)
     second = mean_square(lambda x, y: x)
     expected = math.sqrt(0.25 / (5 * second))
-    assert compare(estimate, truth, square_states()).drift == pytest.approx(expected, rel=1e-9)
+    assert scores_of(estimate, truth, square_states()).drift == pytest.approx(expected, rel=1e-9)
 
 
 def test_drift_error_over_scored_components_only() -> None:
     truth = generator([X, 2 * Y], 1, 0, 1)
     estimate = generator([100 * X, 2 * Y + 0.5], 1, 0, 1)
     expected = math.sqrt(0.25 / (4 * mean_square(lambda x, y: y)))
-    found = compare(estimate, truth, square_states(), scored=(1,))
+    found = scores_of(estimate, truth, square_states(), scored=(1,))
     assert found.drift == pytest.approx(expected, rel=1e-9)
 
 
@@ -78,7 +85,7 @@ def test_tensor_error_counts_the_off_diagonal_twice() -> None:
     # Frobenius: errors 0.1, 0.2 (twice) and 0.3 against 2, 0.5 (twice) and 1.
     truth, estimate = generator([-X, -Y], 2, 0.5, 1), generator([-X, -Y], 2.1, 0.7, 1.3)
     expected = math.sqrt((0.01 + 2 * 0.04 + 0.09) / (4 + 2 * 0.25 + 1))
-    assert compare(estimate, truth, square_states()).tensor == pytest.approx(expected, rel=1e-9)
+    assert scores_of(estimate, truth, square_states()).tensor == pytest.approx(expected, rel=1e-9)
 
 
 def test_off_diagonal_cosine_by_hand() -> None:
@@ -86,22 +93,22 @@ def test_off_diagonal_cosine_by_hand() -> None:
     truth, estimate = generator([-X, -Y], 5, X, 5), generator([-X, -Y], 5, X + 1, 5)
     second = mean_square(lambda x, y: x)
     expected = second / math.sqrt(second * (second + 1))
-    assert compare(estimate, truth, square_states()).cosine == pytest.approx(expected, rel=1e-9)
+    assert scores_of(estimate, truth, square_states()).cosine == pytest.approx(expected, rel=1e-9)
 
 
 def test_psd_fraction_by_hand() -> None:
     # [[1, x], [x, 0.25]] is semidefinite where |x| <= 1/2: 7 of the 15 columns of the grid.
     truth = generator([-X, -Y], 1, 0, 1)
-    found = compare(generator([-X, -Y], 1, X, 0.25), truth, square_states())
+    found = scores_of(generator([-X, -Y], 1, X, 0.25), truth, square_states())
     assert found.psd == pytest.approx(7 / 15)
-    assert compare(truth, truth, square_states()).psd == 1
+    assert scores_of(truth, truth, square_states()).psd == 1
 
 
 def test_a_singular_tensor_counts_as_semidefinite() -> None:
     truth = generator([-X, -Y], 1, 0, 1)
     # Rank one, rounded: its smallest eigenvalue is zero up to rounding of either sign.
     singular = generator([-X, -Y], 0.09 * (1 + X**2), 0.21 * (1 + X**2), 0.49 * (1 + X**2))
-    assert compare(singular, truth, square_states()).psd == 1
+    assert scores_of(singular, truth, square_states()).psd == 1
 
 
 def test_action_error_by_hand() -> None:
@@ -117,13 +124,13 @@ def test_action_error_by_hand() -> None:
         math.sqrt(mean_square(lambda x, y: 0.1 * x * y) / mean_square(lambda x, y: 2 * x * y)),
         0.0,
     ]
-    found = compare(estimate, truth, square_states()).action
+    found = scores_of(estimate, truth, square_states()).action
     assert found == pytest.approx(np.mean(errors), rel=1e-9)
 
 
 def test_each_field_has_its_own_error() -> None:
     truth, estimate = generator([X, 2 * Y], 2, 0.5, 1), generator([1.5 * X, 2 * Y], 2.2, 0.4, 1)
-    found = compare(estimate, truth, square_states()).fields
+    found = scores_of(estimate, truth, square_states()).fields
     expected = {"b1": 0.5, "b2": 0.0, "a11": 0.1, "a12": 0.2, "a22": 0.0}
     assert list(found) == list(expected)
     for name, value in expected.items():
@@ -132,7 +139,7 @@ def test_each_field_has_its_own_error() -> None:
 
 def test_the_truth_has_no_error() -> None:
     truth = zoo.get("nondiag_cholesky").generator
-    found = compare(truth, truth, square_states())
+    found = scores_of(truth, truth, square_states())
     assert (found.drift, found.tensor, found.psd, found.action) == (0, 0, 1, 0)
     assert found.cosine == pytest.approx(1)
     assert found.score == pytest.approx(1)
@@ -143,7 +150,7 @@ def test_errors_in_one_and_three_dimensions() -> None:
     (x,) = sympy.symbols("x,", real=True)
     line = Generator.from_sympy(("x",), [-x], [[2]])
     other = Generator.from_sympy(("x",), [-x], [[3]])
-    found = compare(other, line, square_states()[:, :1])
+    found = scores_of(other, line, square_states()[:, :1])
     assert found.tensor == pytest.approx(0.5)
     assert math.isnan(found.cosine)  # there is no off-diagonal
     names = ("x", "y", "z")
@@ -151,9 +158,9 @@ def test_errors_in_one_and_three_dimensions() -> None:
     cube = Generator.from_sympy(names, drift, [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]])
     turned = Generator.from_sympy(names, drift, [[1, 0, 0], [0, 1, 0.5], [0, 0.5, 1]])
     states = np.random.default_rng(0).standard_normal((300, 3))
-    assert compare(turned, cube, states).cosine == pytest.approx(0)
+    assert scores_of(turned, cube, states).cosine == pytest.approx(0)
     # Squared differences 4 x 0.25 over 3 x 1 + 2 x 0.25.
-    assert compare(turned, cube, states).tensor == pytest.approx(math.sqrt(1 / 3.5))
+    assert scores_of(turned, cube, states).tensor == pytest.approx(math.sqrt(1 / 3.5))
 
 
 # What is not defined.
@@ -161,7 +168,7 @@ def test_errors_in_one_and_three_dimensions() -> None:
 
 def test_a_driftless_truth_has_no_drift_error_and_passes_without_it() -> None:
     truth, estimate = generator([0, 0], 1, 0.5, 1), generator([-X, -Y], 1, 0.5, 1)
-    found = compare(estimate, truth, square_states())
+    found = scores_of(estimate, truth, square_states())
     assert math.isnan(found.drift)
     assert math.isnan(found.fields["b1"])
     assert math.isnan(found.action)
@@ -171,7 +178,7 @@ def test_a_driftless_truth_has_no_drift_error_and_passes_without_it() -> None:
 
 def test_a_diagonal_truth_has_no_cosine_and_passes_without_it() -> None:
     truth, estimate = generator([-X, -Y], 1, 0, 1), generator([-X, -Y], 1, 0.1, 1)
-    found = compare(estimate, truth, square_states())
+    found = scores_of(estimate, truth, square_states())
     assert math.isnan(found.cosine)
     assert math.isnan(found.fields["a12"])
     assert found.tensor == pytest.approx(math.sqrt(0.02 / 2))
@@ -180,7 +187,7 @@ def test_a_diagonal_truth_has_no_cosine_and_passes_without_it() -> None:
 
 # Score and gates.
 
-PERFECT = Scores(drift=0.0, tensor=0.0, cosine=1.0, psd=1.0, action=0.0, fields={})
+PERFECT = TruthScores(drift=0.0, tensor=0.0, cosine=1.0, psd=1.0, action=0.0, fields={})
 
 
 def test_the_score_by_hand() -> None:
@@ -217,6 +224,6 @@ def test_each_gate_has_its_limit(good: dict[str, float], bad: dict[str, float]) 
 
 def test_a_gate_on_an_undefined_quantity_is_left_out() -> None:
     nan = float("nan")
-    assert passes(nan, 0.1, 1.0, 0.9)
-    assert passes(0.1, 0.1, 1.0, nan)
-    assert not passes(nan, 0.5, 1.0, nan)
+    assert accurate(nan, 0.1, 1.0, 0.9)
+    assert accurate(0.1, 0.1, 1.0, nan)
+    assert not accurate(nan, 0.5, 1.0, nan)

@@ -10,6 +10,7 @@ import sympy
 from scipy.linalg import solve_continuous_lyapunov
 
 from wgsindy import zoo
+from wgsindy.errors import UnknownSystemError
 from wgsindy.model import Generator
 from wgsindy.model.display.latex import DIGITS_INSIDE_TERMS, LONGEST_LINE
 from wgsindy.zoo import Limitation
@@ -32,6 +33,14 @@ def test_sweeps_change_what_they_name() -> None:
     np.testing.assert_allclose(
         twin.drift(points), zoo.get("gradient_potential").generator.drift(points)
     )
+    stalled = zoo.get("stalled_sensor", stall=7).simulate(0, trajectories=1, steps=5)
+    assert stalled.n_increments == 12
+
+
+def test_a_parameter_that_a_system_does_not_have_is_refused() -> None:
+    with pytest.raises(UnknownSystemError, match=r"no parameter 'rho'; .* \['omega'\]"):
+        zoo.get("rotational_ou", rho=0.1)
+    assert zoo.get("rotational_ou").drift == zoo.get("rotational_ou", omega=2.0).drift
 
 
 # ---- limitations
@@ -40,7 +49,7 @@ def test_sweeps_change_what_they_name() -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_whatever_is_not_a_clean_pass_names_its_limit(name: str) -> None:
     system = zoo.get(name)
-    family = next(f for f, members in zoo.FAMILIES.items() if name in [m.__name__ for m in members])
+    family = next(f for f, members in zoo.FAMILIES.items() if name in members)
     if system.verdict == "pass":
         # A pass has a limit only where the gates leave a component out.
         expected = system.scored is not None
@@ -101,7 +110,7 @@ def test_the_observed_truth_has_the_coordinates_of_the_data(name: str) -> None:
     system = zoo.get(name)
     data = system.simulate(0, trajectories=1, steps=3)
     assert system.observed_generator.names == tuple(data.names)
-    if system.observe is None:
+    if system.observed is None:
         assert system.observed_generator is system.generator
 
 

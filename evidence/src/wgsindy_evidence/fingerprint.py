@@ -4,13 +4,15 @@ Stored lines carry it, so that a campaign knows which of them this code has made
 the top-level statements of the modules concerned, as syntax trees: comments, docstrings, imports
 and ``__all__`` do not count, nor does the module in which a statement stands, nor the order of
 modules. A function that moves to another room keeps the fingerprint; another constant, another
-name or another order of operations changes it.
+name or another order of operations changes it. So does another value in a table that code reads
+(TOML).
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -45,17 +47,22 @@ def _code_version(module: str) -> str:
 
 def fingerprint(files: Iterable[Path]) -> str:
     """Hash what the modules do, whatever they are called and however they are documented."""
-    digests = (digest for path in files for digest in statement_digests(path.read_bytes()))
+    readers: dict[str, Callable[[bytes], tuple[str, ...]]] = {
+        ".py": statement_digests,
+        ".toml": row_digests,
+    }
+    digests = (digest for path in files for digest in readers[path.suffix](path.read_bytes()))
     return hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()[:LENGTH]
 
 
 def modules_of(root: Path, rooms: Iterable[str]) -> list[Path]:
-    """Every module of some rooms of a package; a room may be a single module."""
+    """Every module and table of some rooms of a package; a room may be a single module."""
     rooms = list(rooms)
     single = [root / f"{room}.py" for room in rooms]
     return [
         *(path for path in single if path.exists()),
         *(path for room in rooms for path in sorted((root / room).rglob("*.py"))),
+        *(path for room in rooms for path in sorted((root / room).rglob("*.toml"))),
     ]
 
 
@@ -107,6 +114,12 @@ def statement_digests(source: bytes) -> tuple[str, ...]:
     """A hash of each top-level statement that does something."""
     tree = _WithoutWords().visit(ast.parse(source))
     return tuple(hashlib.sha256(repr(_described(node)).encode()).hexdigest() for node in tree.body)
+
+
+def row_digests(source: bytes) -> tuple[str, ...]:
+    """A hash of each entry of a table of TOML."""
+    rows = tomllib.loads(source.decode()).items()
+    return tuple(hashlib.sha256(repr(row).encode()).hexdigest() for row in rows)
 
 
 class _WithoutWords(ast.NodeTransformer):

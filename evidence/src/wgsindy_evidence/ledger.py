@@ -71,7 +71,7 @@ class Row:
     @property
     def passes(self) -> bool:
         """Whether the medians pass the accuracy thresholds."""
-        return self.failed == 0 and metrics.passes(self.drift, self.tensor, self.psd, self.cosine)
+        return self.failed == 0 and metrics.accurate(self.drift, self.tensor, self.psd, self.cosine)
 
     def within_paper(self, quantity: str) -> bool:
         """Whether the median error is inside or below the paper's 95 % interval."""

@@ -9,7 +9,7 @@ import numpy as np
 from wgsindy.data import BoolArray, FloatArray
 from wgsindy.model import Generator, tensor
 from wgsindy.terms import Basis
-from wgsindy.zoo.scores import central_grid
+from wgsindy.zoo import central_grid
 
 REPORTING_THRESHOLD = 1e-3  # smallest coefficient that counts as selected in a report
 

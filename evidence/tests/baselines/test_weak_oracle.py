@@ -24,7 +24,7 @@ def test_it_has_the_true_terms_and_no_others(name: str) -> None:
     np.testing.assert_array_equal(
         found.tensor_field.coefficients != 0, truth.tensor_field.coefficients != 0
     )
-    assert scores.compare(found, truth, data.states, scored=system.scored).tensor < 0.2
+    assert scores.scores_of(found, truth, data.states, scored=system.scored).tensor < 0.2
 
 
 @pytest.mark.statistical
@@ -35,7 +35,7 @@ def test_it_loses_to_the_floor_where_noise_varies() -> None:
     for seed in range(10):
         data = system.simulate(seed, trajectories=8)
         weak, floor = (
-            scores.compare(fit(data, system.generator), system.generator, data.states).tensor
+            scores.scores_of(fit(data, system.generator), system.generator, data.states).tensor
             for fit in (fit_weak_oracle, fit_oracle)
         )
         assert weak > floor

@@ -27,8 +27,8 @@ def test_a_case_is_a_fit_and_its_scores() -> None:
     system = zoo.get("heston_logsv")
     data = system.simulate(4, trajectories=2, steps=200)
     fitted = WGSINDy(system.library, "paper", random_state=4).fit(data)
-    expected = metrics.compare(fitted.generator_, system.generator, data.states, scored=(1,))
-    whole = metrics.compare(fitted.generator_, system.generator, data.states)
+    expected = metrics.scores_of(fitted.generator_, system.generator, data.states, scored=(1,))
+    whole = metrics.scores_of(fitted.generator_, system.generator, data.states)
     assert result["drift"] == expected.drift
     assert result["whole_drift"] == whole.drift != expected.drift
     assert result["tensor"] == expected.tensor

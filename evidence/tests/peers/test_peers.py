@@ -197,7 +197,7 @@ def test_a_fresh_process_gives_what_a_direct_fit_gives(monkeypatch: pytest.Monke
     system = zoo.get("correlated_ou")
     data = system.simulate(3, trajectories=2)
     estimate = WGSINDy(system.library, "paper", random_state=3).fit(data).generator_
-    scores = metrics.compare(estimate, system.generator, data.states)
+    scores = metrics.scores_of(estimate, system.generator, data.states)
     assert result["drift"] == pytest.approx(scores.drift, rel=1e-9)
     assert result["tensor"] == pytest.approx(scores.tensor, rel=1e-9)
     selected = sum(c.target in ("b1", "b2") for c in estimate.coefficients)
@@ -327,7 +327,7 @@ def test_a_worker_stays_alive_from_seed_to_seed() -> None:
             assert match.helper_for(case, {}) is helper
             data = zoo.get("rotational_ou").simulate(case.seed, trajectories=4, steps=200)
             estimate = WGSINDy("poly2", "paper", random_state=case.seed).fit(data).generator_
-            scores = metrics.compare(estimate, zoo.get("rotational_ou").generator, data.states)
+            scores = metrics.scores_of(estimate, zoo.get("rotational_ou").generator, data.states)
             assert result["drift"] == pytest.approx(scores.drift, rel=1e-9)
             assert result["time"] == pytest.approx(data.total_time)
         other = match.helper_for(Case("match-400", "rotational_ou", "paper", 0, 4), {})

@@ -38,7 +38,7 @@ def demo(
     from wgsindy import zoo
     from wgsindy.diagnostics import diagnose
     from wgsindy.estimate import fit_dataset
-    from wgsindy.zoo.demo import DEMO_SYSTEM, demo_data
+    from wgsindy.zoo import DEMO_SYSTEM, demo_data
 
     system, data = zoo.get(DEMO_SYSTEM), demo_data()
     say(f"{system.title}: {data}")
@@ -62,14 +62,14 @@ def _print_outcome(
     seconds: float,
 ) -> None:
     """Print the equations beside the true ones, the verdict and the errors."""
-    from wgsindy.zoo.scores import compare
+    from wgsindy.zoo import scores_of
 
     table = Table("recovered", "true", title=f"Equations, fitted in {seconds:.2f} s")
     for pair in zip(estimate.equations(errors=True), system.generator.equations(), strict=True):
         table.add_row(*pair)
     console.print(table)
     say(diagnostics.summary)
-    scores = compare(estimate, system.generator, data.states)
+    scores = scores_of(estimate, system.generator, data.states)
     say(
         f"Relative error on the central grid: drift {scores.drift:.3f}, "
         f"tensor {scores.tensor:.3f}; positive semidefinite at {scores.psd:.0%} of the points."
@@ -109,7 +109,7 @@ def _write_outcome(
 
 def _write_data(path: Path) -> None:
     from wgsindy.files import write_atomically
-    from wgsindy.zoo.demo import demo_text
+    from wgsindy.zoo import demo_text
 
     if path.exists() and path.read_text(encoding="utf-8", errors="replace") != demo_text():
         raise OutputError(f"{path} already exists; choose another name with --csv.")

@@ -17,7 +17,7 @@ from wgsindy.data import BoolArray, FloatArray, Frame
 from wgsindy.model import tensor
 from wgsindy.model.display.numbers import rounded, with_error
 from wgsindy.model.tensor import TensorField
-from wgsindy.terms import Basis, Expression, Monomials, Node, add, basis_of, constant, multiply
+from wgsindy.terms import Basis, Expression, Monomials, Node, add, collect_terms, constant, multiply
 
 if TYPE_CHECKING:
     import sympy
@@ -200,22 +200,17 @@ def split_sympy(fields: Sequence[sympy.Expr], names: Sequence[str]) -> tuple[Bas
         sympy.expand(sympy.sympify(field), power_exp=False, power_base=False, log=False)
         for field in fields
     ]
-    parts = [
+    return collect_terms(
         [
-            (Expression.from_sympy(term, names), float(c))
-            for term, c in row.as_coefficients_dict().items()
-            if c != 0
-        ]
-        for row in rows
-    ]
-    basis = basis_of([expression for part in parts for expression, _ in part], names)
-    position = {term: k for k, term in enumerate(basis.terms)}
-    coefficients = np.zeros((len(fields), len(basis)))
-    for row, part in zip(coefficients, parts, strict=True):
-        for expression, value in part:
-            single = basis_of([expression], names).terms[0]
-            row[position[single]] += value
-    return basis, coefficients
+            [
+                (float(c), Expression.from_sympy(term, names))
+                for term, c in row.as_coefficients_dict().items()
+                if c != 0
+            ]
+            for row in rows
+        ],
+        names,
+    )
 
 
 def field_names(dimension: int, inputs: int = 0) -> tuple[list[str], list[str]]:

@@ -332,7 +332,7 @@ def write_report(
     Examples
     --------
     >>> from wgsindy import WGSINDy
-    >>> from wgsindy.zoo.demo import demo_data
+    >>> from wgsindy.zoo import demo_data
     >>> fitted = WGSINDy("poly3", "sharp").fit(demo_data())
     >>> write_report(
     ...     "report.html", fitted.generator_, demo_data(), fitted.diagnostics_

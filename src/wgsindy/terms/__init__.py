@@ -1,7 +1,7 @@
 """Candidate terms: formulas, monomials, libraries of both."""
 
 from wgsindy.terms.angular import angular_library
-from wgsindy.terms.basis import Basis, basis_of
+from wgsindy.terms.basis import Basis, basis_of, collect_terms, split_formulas
 from wgsindy.terms.derivatives import FUNCTIONS
 from wgsindy.terms.expression import Expression, Notation
 from wgsindy.terms.library import Library, library
@@ -21,6 +21,7 @@ __all__ = [
     "add",
     "angular_library",
     "basis_of",
+    "collect_terms",
     "constant",
     "library",
     "monomial_name",
@@ -28,4 +29,5 @@ __all__ = [
     "origin_notes",
     "origin_of",
     "round_number",
+    "split_formulas",
 ]

@@ -303,3 +303,26 @@ def basis_of(expressions: Sequence[Expression], names: Sequence[str]) -> Basis:
     rows = sorted(powers, key=lambda row: (sum(row), [-p for p in row]))
     array = np.array(rows, dtype=np.int64).reshape(-1, len(names))
     return Basis(names, Monomials(array), tuple(others.values()))
+
+
+def collect_terms(
+    fields: Sequence[Sequence[tuple[float, Expression]]], names: Sequence[str]
+) -> tuple[Basis, FloatArray]:
+    """Collect fields, each a list of coefficients and terms, as rows ``(F, K)`` of one basis."""
+    basis = basis_of([term for field in fields for _, term in field], names)
+    position = {term: k for k, term in enumerate(basis.terms)}
+    coefficients = np.zeros((len(fields), len(basis)))
+    for row, field in zip(coefficients, fields, strict=True):
+        for coefficient, term in field:
+            row[position[basis_of([term], names).terms[0]]] += coefficient
+    return basis, coefficients
+
+
+def split_formulas(formulas: Sequence[str], names: Sequence[str]) -> tuple[Basis, FloatArray]:
+    """Read formulas as rows ``(F, K)`` of a basis of their own terms; brackets stay closed.
+
+    >>> basis, coefficients = split_formulas(["1 - x/2", "x*(1 + y)"], ("x", "y"))
+    >>> basis.terms, coefficients.tolist()
+    (('1', 'x', 'x*(1 + y)'), [[1.0, -0.5, 0.0], [0.0, 0.0, 1.0]])
+    """
+    return collect_terms([Expression.parse(text, names).summands() for text in formulas], names)

@@ -148,11 +148,29 @@ class Expression:
         }
         return Expression(_replaced(self.root, moved), self.names)
 
+    def summands(self) -> list[tuple[float, Expression]]:
+        """Split a sum into coefficients and terms; products are not multiplied out.
+
+        >>> [(c, f.text) for c, f in Expression.parse("3 - 2*x*y", ("x", "y")).summands()]
+        [(3.0, '1'), (-2.0, 'x*y')]
+        """
+        parts = self.root.children if self.root.kind == "+" else (self.root,)
+        split = [_split_coefficient(part) for part in parts]
+        return [(number, Expression(term, self.names)) for number, term in split if number != 0]
+
     def to_sympy(self) -> sympy.Expr:
         """Convert to SymPy, with one real symbol per state name."""
         import sympy
 
         return to_sympy(self.root, {name: sympy.Symbol(name, real=True) for name in self.names})
+
+
+def _split_coefficient(node: Node) -> tuple[float, Node]:
+    if node.kind == "constant":
+        return node.number, constant(1.0)
+    if node.kind == "*" and node.children[0].kind == "constant":
+        return node.children[0].number, multiply(*node.children[1:])
+    return 1.0, node
 
 
 def _variables(node: Node) -> Iterator[str]:

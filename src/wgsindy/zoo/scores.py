@@ -16,7 +16,7 @@ from wgsindy.data import CENTRAL_RANGE, FloatArray
 from wgsindy.model import Generator, field_names, tensor
 from wgsindy.terms import monomial_name
 
-GRID_POINTS = 15
+GRID_POINTS = 15  # of the paper, along each coordinate
 # The paper's accuracy thresholds.
 LARGEST_DRIFT_ERROR, LARGEST_TENSOR_ERROR, LEAST_PSD, LEAST_COSINE = 0.80, 0.45, 0.99, 0.85
 
@@ -43,7 +43,7 @@ def cosine(estimate: FloatArray, truth: FloatArray) -> float:
 
 
 @dataclass(frozen=True)
-class Scores:
+class TruthScores:
     """Errors of one recovered generator; NaN where a quantity is not defined.
 
     ``drift`` E_b over the scored components, ``tensor`` E_a, ``cosine`` of the off-diagonal
@@ -66,7 +66,7 @@ class Scores:
     @property
     def passes(self) -> bool:
         """Whether the paper's accuracy thresholds are passed; undefined quantities do not count."""
-        return passes(self.drift, self.tensor, self.psd, self.cosine)
+        return accurate(self.drift, self.tensor, self.psd, self.cosine)
 
 
 def composite_score(drift: float, tensor_error: float, psd: float, cosine12: float) -> float:
@@ -85,7 +85,7 @@ def composite_score(drift: float, tensor_error: float, psd: float, cosine12: flo
     return 0.38 * (1 - min(drift, 2) / 2) + others
 
 
-def passes(drift: float, tensor_error: float, psd: float, cosine12: float) -> bool:
+def accurate(drift: float, tensor_error: float, psd: float, cosine12: float) -> bool:
     """Apply the accuracy thresholds: drift < 0.80, tensor < 0.45, PSD >= 0.99, cosine > 0.85."""
     return (
         not drift >= LARGEST_DRIFT_ERROR
@@ -95,13 +95,13 @@ def passes(drift: float, tensor_error: float, psd: float, cosine12: float) -> bo
     )
 
 
-def compare(
+def scores_of(
     estimate: Generator,
     truth: Generator,
     states: FloatArray,
     *,
     scored: Sequence[int] | None = None,
-) -> Scores:
+) -> TruthScores:
     """Score a generator against the truth on the central grid of ``states``.
 
     ``scored`` names the drift components that count in the drift error; all unless given.
@@ -111,7 +111,7 @@ def compare(
     field, true_field = estimate.diffusion(grid), truth.diffusion(grid)
     kept = list(range(truth.dimension)) if scored is None else list(scored)
     off = ~np.eye(truth.dimension, dtype=bool)
-    return Scores(
+    return TruthScores(
         drift=relative_error(drift[:, kept], true_drift[:, kept]),
         tensor=relative_error(field, true_field),
         cosine=cosine(field[:, off], true_field[:, off]),

@@ -31,7 +31,7 @@ from wgsindy.passes import data_summary
 from wgsindy.passes.engine import Threads
 from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
 from wgsindy.terms import library
-from wgsindy.zoo.scores import central_grid
+from wgsindy.zoo import central_grid
 
 # Two fits of the same numbers in other units differ by rounding times condition numbers; anything
 # that leaks units into a choice of terms shows up as a difference of order one.

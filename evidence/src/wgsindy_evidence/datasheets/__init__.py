@@ -87,8 +87,8 @@ def index_of(systems: Sequence[str]) -> str:
         "sets, and how well.\n",
     ]
     headings = ("System", "the paper's verdict", "declared limitation")
-    for family, factories in zoo.FAMILIES.items():
-        chosen = [zoo.get(item.__name__) for item in factories if item.__name__ in systems]
+    for family, members in zoo.FAMILIES.items():
+        chosen = [zoo.get(name) for name in members if name in systems]
         if chosen:
             rows = [[f"[{s.title}]({s.key}.md)", s.verdict, s.limitation or "-"] for s in chosen]
             parts.append(f"## {family}\n\n{Grid(family, headings, rows, left=3).markdown()}")
@@ -103,11 +103,7 @@ def _drawn(lines: Sequence[Line]) -> Drawn | None:
 
 
 def _identity(system: System) -> str:
-    family = next(
-        family
-        for family, factories in zoo.FAMILIES.items()
-        if system.key in [factory.__name__ for factory in factories]
-    )
+    family = next(name for name, members in zoo.FAMILIES.items() if system.key in members)
     limit = f"; declared limitation: {system.limitation}" if system.limitation else ""
     return f"Key `{system.key}`; family: {family}; the paper's verdict: {system.verdict}{limit}."
 

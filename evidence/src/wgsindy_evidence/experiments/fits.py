@@ -61,11 +61,11 @@ def run_case(case: Case) -> dict[str, Any]:
     estimate, condition = fit(system, data, case)
     seconds = time.perf_counter() - started
     truth = system.observed_generator
-    scores = metrics.compare(estimate, truth, data.states, scored=system.scored)
+    scores = metrics.scores_of(estimate, truth, data.states, scored=system.scored)
     every = (
         scores.drift
         if system.scored is None
-        else metrics.compare(estimate, truth, data.states).drift
+        else metrics.scores_of(estimate, truth, data.states).drift
     )
     return {
         "drift": scores.drift,

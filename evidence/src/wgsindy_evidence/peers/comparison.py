@@ -81,7 +81,7 @@ def check_choice(
 def basis_of(system: System) -> Basis:
     """Return the system's library; rivals take polynomials only."""
     basis = library(system.library).bind(system.names)
-    if system.generator.dimension != 2 or system.observe is not None or not basis.is_polynomial:
+    if system.generator.dimension != 2 or system.observed is not None or not basis.is_polynomial:
         raise CampaignError(
             f"{system.key} cannot be given to the rivals: they need two observed coordinates and a "
             "polynomial library."

@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 from wgsindy import Generator, Trajectories, WGSINDy, cli
-from wgsindy.zoo.scores import central_grid
+from wgsindy.zoo import central_grid
 from wgsindy_evidence.experiments.ours import measured
 from wgsindy_evidence.experiments.ours.measured import CELLS, Cell
 from wgsindy_evidence.experiments.ours.unseen import SYSTEMS

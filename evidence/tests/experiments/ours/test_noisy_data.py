@@ -100,7 +100,7 @@ def test_errors_of_a_noisy_fit_are_on_the_clean_grid() -> None:
     clean = system.simulate(2, trajectories=2, steps=300)
     noisy = observed(clean, "laplace", 0.1, 2)
     estimate = WGSINDy("poly2", "paper", random_state=2).fit(noisy).generator_
-    expected = metrics.compare(estimate, system.generator, clean.states)
+    expected = metrics.scores_of(estimate, system.generator, clean.states)
     assert found["drift"] == expected.drift
     assert found["tensor"] == expected.tensor
     assert found["psd"] == expected.psd

@@ -9,7 +9,6 @@ from wgsindy import zoo
 from wgsindy.data import FloatArray
 from wgsindy.model import tensor
 from wgsindy.terms import library
-from wgsindy.zoo.system import correlated
 from wgsindy_evidence.experiments.ours.unseen import (
     SYSTEMS,
     Process,
@@ -18,6 +17,7 @@ from wgsindy_evidence.experiments.ours.unseen import (
     fine_path,
     substeps_of,
 )
+from wgsindy_evidence.experiments.tensors import correlated
 
 
 def path_of(process: Process, seed: int = 0, **changes: float) -> FloatArray:

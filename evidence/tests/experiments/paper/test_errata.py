@@ -122,7 +122,7 @@ def test_a_slip_of_the_estimate_reaches_the_figures() -> None:
     data = fits.simulate(case, system)
     right = WGSINDy(system.library, "paper", random_state=0).fit(data).generator_
     for estimate, same in ((errata.shrunk_in_raw_units(right), True), (right, False)):
-        scores = metrics.compare(estimate, system.generator, data.states, scored=(1,))
+        scores = metrics.scores_of(estimate, system.generator, data.states, scored=(1,))
         assert found["drift"] == scores.drift
         assert (found["tensor"] == scores.tensor) == same
         assert (found["fields"]["a22"] == scores.fields["a22"]) == same

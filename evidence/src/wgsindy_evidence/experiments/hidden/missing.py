@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
-from wgsindy.zoo.scores import central_grid, relative_error
+from wgsindy.zoo import central_grid, relative_error
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.hidden.motions import TRAJECTORIES, noisy
 from wgsindy_evidence.experiments.ours.unseen import SYSTEMS, fine_path, substeps_of

@@ -16,7 +16,7 @@ from wgsindy.data import Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator
-from wgsindy.zoo.scores import central_grid, relative_error
+from wgsindy.zoo import central_grid, relative_error
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.hidden.motions import MOTIONS, TRAJECTORIES, Motion, noisy, states
 from wgsindy_evidence.scope import REPORTING_SEEDS, Scope

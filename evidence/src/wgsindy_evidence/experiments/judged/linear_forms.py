@@ -16,12 +16,12 @@ from wgsindy.data import Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator, field_names
-from wgsindy.zoo.system import diagonal
 from wgsindy_evidence import recipes
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.ours.gallery import compared, judged
 from wgsindy_evidence.experiments.ours.gallery_data.kind import LARGE, SMALL, Size
 from wgsindy_evidence.experiments.ours.unseen import Process, X, Y, fine_path, substeps_of
+from wgsindy_evidence.experiments.tensors import diagonal
 from wgsindy_evidence.scope import Scope
 
 EXPERIMENT, RECIPE, AUTO = "linear-form", "sharp", "auto"

@@ -12,8 +12,7 @@ from typing import Any
 from wgsindy import zoo
 from wgsindy.errors import WgsindyError
 from wgsindy.model import EulerMaruyama
-from wgsindy.zoo import System
-from wgsindy.zoo.scores import central_grid
+from wgsindy.zoo import System, central_grid
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.experiments.ours.gallery import REFUSED, compared, ended, judged

@@ -25,11 +25,11 @@ from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator
-from wgsindy.zoo.system import diagonal
 from wgsindy_evidence import recipes
 from wgsindy_evidence.baselines.oracle import fit_oracle
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.ours.unseen import Process, X, Y, fine_path
+from wgsindy_evidence.experiments.tensors import diagonal
 from wgsindy_evidence.scope import Scope
 
 EXPERIMENT, RECIPE = "arena", "sharp"

@@ -35,7 +35,7 @@ def run_case(case: Case) -> dict[str, Any]:
     data = fits.simulate(case, system)
     found = fits.estimator(system, data, case)
     estimate, facts = found.generator_, found.diagnostics_
-    scores = metrics.compare(estimate, system.generator, data.states, scored=system.scored)
+    scores = metrics.scores_of(estimate, system.generator, data.states, scored=system.scored)
     kept: dict[str, Any] = {
         "drift": scores.drift,
         "tensor": scores.tensor,

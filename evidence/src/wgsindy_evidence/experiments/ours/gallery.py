@@ -18,7 +18,7 @@ from wgsindy.diagnostics import Diagnostics
 from wgsindy.errors import WgsindyError, WgsindyWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator
-from wgsindy.zoo.scores import central_grid
+from wgsindy.zoo import central_grid
 from wgsindy_evidence import recipes
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.ours.gallery_data.everything import KINDS, keys_of

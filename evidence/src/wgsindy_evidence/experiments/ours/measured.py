@@ -23,7 +23,7 @@ from wgsindy.data import BoolArray, FloatArray, Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator, tensor
-from wgsindy.zoo.scores import central_grid, relative_error
+from wgsindy.zoo import central_grid, relative_error
 from wgsindy_evidence import recipes
 from wgsindy_evidence.baselines.oracle import fit_oracle
 from wgsindy_evidence.campaign import Case

@@ -38,7 +38,7 @@ def run_case(case: Case) -> dict[str, Any]:
     clean = fits.simulate(case, system)
     noisy = observed(clean, case.settings["kind"], float(case.settings["level"]), case.seed)
     estimate, _ = fits.fit(system, noisy, case)
-    scores = metrics.compare(estimate, system.generator, clean.states, scored=system.scored)
+    scores = metrics.scores_of(estimate, system.generator, clean.states, scored=system.scored)
     return {
         "drift": scores.drift,
         "tensor": scores.tensor,

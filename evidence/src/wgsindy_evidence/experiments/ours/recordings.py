@@ -17,8 +17,7 @@ from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator
-from wgsindy.zoo.scores import central_grid
-from wgsindy.zoo.system import diagonal
+from wgsindy.zoo import central_grid
 from wgsindy_evidence import recipes
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments.ours.measured import errors_of, found_terms
@@ -32,6 +31,7 @@ from wgsindy_evidence.experiments.ours.unseen import (
     fine_path,
     substeps_of,
 )
+from wgsindy_evidence.experiments.tensors import diagonal
 from wgsindy_evidence.scope import Scope
 
 EXPERIMENT, RECIPE = "recordings", "sharp"

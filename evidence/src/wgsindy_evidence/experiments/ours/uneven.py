@@ -81,7 +81,7 @@ def run_case(case: Case) -> dict[str, Any]:
     system = zoo.get(case.system)
     data = sampled(case.system, case.settings["sampling"], case.seed)
     estimate, _ = fits.fit(system, data, case)
-    scores = metrics.compare(
+    scores = metrics.scores_of(
         estimate, system.generator, _fine(case.system, case.seed).states, scored=system.scored
     )
     return {"drift": scores.drift, "tensor": scores.tensor, "samples": data.n_increments}

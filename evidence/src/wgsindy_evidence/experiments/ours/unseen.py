@@ -16,7 +16,7 @@ import sympy
 
 from wgsindy.data import FloatArray
 from wgsindy.model import Generator, tensor
-from wgsindy.zoo.system import Drift, Tensor, correlated, diagonal
+from wgsindy_evidence.experiments.tensors import Drift, Tensor, correlated, diagonal
 
 X, Y, Z = sympy.symbols("x y z", real=True)
 # The longest substep. A chain of Euler steps h is a process whose drift is off by h |J| / 2: 0.3 %

@@ -17,7 +17,6 @@ from wgsindy.data import Trajectories, frozen
 from wgsindy.model import Generator
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
-from wgsindy.zoo.system import diagonal
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits
 from wgsindy_evidence.scope import Scope
@@ -53,7 +52,7 @@ SLIPS = (
 
 def half_kicks(system: System, case: Case) -> Trajectories:
     """Two half-kicks of half the noise each: a simulated variance of half of what is declared."""
-    halved = replace(system, diffusion=diagonal(0, system.diffusion[1][1] / 2))
+    halved = replace(system, diffusion=("0", "0", f"{system.diffusion[2]}/2"))
     return fits.simulate(case, halved)
 
 
@@ -136,5 +135,5 @@ def run_case(case: Case) -> dict[str, Any]:
     estimate, _ = fits.fit(system, data, case)
     estimate = ESTIMATES[slip](estimate) if slip in ESTIMATES else estimate
     truth = TRUTHS[slip](system) if slip in TRUTHS else system.generator
-    scores = metrics.compare(estimate, truth, data.states, scored=system.scored)
+    scores = metrics.scores_of(estimate, truth, data.states, scored=system.scored)
     return {"drift": scores.drift, "tensor": scores.tensor, "fields": scores.fields}

@@ -42,7 +42,7 @@ def run_case(case: Case) -> dict[str, Any]:
     estimate, _ = fits.fit(system, data, case)
     grid = metrics.central_grid(data.states)
     low, middle, high = np.percentile(estimate.leverage(grid), [25, 50, 75])
-    scores = metrics.compare(estimate, system.generator, data.states, scored=system.scored)
+    scores = metrics.scores_of(estimate, system.generator, data.states, scored=system.scored)
     return {
         "rho": float(middle),
         # One that is the same everywhere has none, up to rounding.

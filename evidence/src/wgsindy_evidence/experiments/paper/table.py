@@ -94,8 +94,8 @@ def run_case(case: Case) -> dict[str, Any]:
     estimate = fits.estimator(system, data, case).generator_
     fitted = time.perf_counter()
     truth = system.generator
-    scores = metrics.compare(estimate, truth, data.states, scored=system.scored)
-    floor = metrics.compare(fit_oracle(data, truth), truth, data.states, scored=system.scored)
+    scores = metrics.scores_of(estimate, truth, data.states, scored=system.scored)
+    floor = metrics.scores_of(fit_oracle(data, truth), truth, data.states, scored=system.scored)
     return {
         "drift": scores.drift,
         "tensor": scores.tensor,
@@ -135,7 +135,7 @@ def _held_out(system: System, data: Trajectories, case: Case) -> dict[str, float
     half = len(data) // 2
     estimate = fits.estimator(system, data.subset(range(half)), case).generator_
     states = data.subset(range(half, len(data))).states
-    scores = metrics.compare(estimate, system.generator, states, scored=system.scored)
+    scores = metrics.scores_of(estimate, system.generator, states, scored=system.scored)
     return {"held_out_drift": scores.drift, "held_out_tensor": scores.tensor}
 
 

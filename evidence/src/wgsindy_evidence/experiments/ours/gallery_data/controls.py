@@ -13,7 +13,6 @@ from scipy.signal import lfilter
 
 from wgsindy.data import FloatArray
 from wgsindy.model import Generator
-from wgsindy.zoo.system import correlated, diagonal
 from wgsindy_evidence.experiments.ours.gallery_data.kind import ALONE, DT, SEVERAL, Kind, Make, Size
 from wgsindy_evidence.experiments.ours.gallery_data.maps import lorenz
 from wgsindy_evidence.experiments.ours.unseen import (
@@ -25,6 +24,7 @@ from wgsindy_evidence.experiments.ours.unseen import (
     fine_path,
     substeps_of,
 )
+from wgsindy_evidence.experiments.tensors import correlated, diagonal
 
 LARGEST_STEP = 0.005  # of the simulation: half of a percent of the drift
 

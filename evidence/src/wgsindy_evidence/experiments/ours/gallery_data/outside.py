@@ -12,7 +12,6 @@ import sympy
 
 from wgsindy.data import FloatArray
 from wgsindy.model import Generator
-from wgsindy.zoo.system import diagonal
 from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     ALONE,
     Field,
@@ -21,6 +20,7 @@ from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     simulate,
 )
 from wgsindy_evidence.experiments.ours.unseen import X, Y
+from wgsindy_evidence.experiments.tensors import diagonal
 
 # Drift and tensor; sign(x) is nothing that a generator can be written with.
 FORMULAS = {

@@ -11,7 +11,6 @@ from scipy.signal import lfilter, savgol_filter
 
 from wgsindy.data import FloatArray
 from wgsindy.model import Generator
-from wgsindy.zoo.system import diagonal
 from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     ALONE,
     DT,
@@ -24,6 +23,7 @@ from wgsindy_evidence.experiments.ours.gallery_data.kind import (
     simulate,
 )
 from wgsindy_evidence.experiments.ours.unseen import X, Y
+from wgsindy_evidence.experiments.tensors import diagonal
 
 Rng = np.random.Generator
 Spoil = Callable[[Rng, FloatArray], FloatArray]
