@@ -11,14 +11,12 @@ import typer
 from rich.table import Table
 
 from wgsindy import __version__
-from wgsindy.cli.compare import compare
 from wgsindy.cli.console import complain, console, say, say_aside
 from wgsindy.cli.demo import demo
 from wgsindy.cli.fit import fit
 from wgsindy.cli.plugins import add_commands
 from wgsindy.cli.readout import readout
-from wgsindy.cli.report import report
-from wgsindy.cli.simulate import simulate
+from wgsindy.cli.saved_fits import compare_fits, report, simulate_paths
 from wgsindy.errors import WgsindyError
 
 TRACEBACK = "WGSINDY_TRACEBACK"
@@ -31,8 +29,8 @@ app = typer.Typer(  # with --install-completion and --show-completion for the sh
 )
 app.command()(fit)
 app.command()(report)
-app.command()(compare)
-app.command()(simulate)
+app.command("compare")(compare_fits)
+app.command("simulate")(simulate_paths)
 app.command()(readout)
 app.command()(demo)
 add_commands(app)

@@ -1,17 +1,41 @@
-"""What commands share: the console, what is being done."""
+"""What commands share: the console, what is being done, options that several of them have."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.padding import Padding
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from wgsindy.errors import OutputError
+
 console = Console()
 aside = Console(stderr=True)
+
+
+def fit_argument(metavar: str, about: str = "A model.json of a fit, or its folder.") -> Any:
+    """Return the argument that names a fit."""
+    return typer.Argument(metavar=metavar, help=about)
+
+
+ModelArgument = Annotated[Path, fit_argument("MODEL", "A model.json of a fit.")]
+
+
+def force_option(what: str) -> Any:
+    """Return the option that lets a command replace ``what``."""
+    return typer.Option("--force", help=f"Replace an existing {what}.")
+
+
+def refuse_existing(path: Path | None, force: bool) -> None:
+    """Refuse to replace a file that nobody said to replace."""
+    if path is not None and path.exists() and not force:
+        raise OutputError(f"{path} already exists; replace it with --force, or choose another.")
 
 
 def say(text: str) -> None:
@@ -50,7 +74,7 @@ def stage(name: str, *, shown: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def passes(name: str, *, shown: bool = True) -> Iterator[None]:
+def counted_passes(name: str, *, shown: bool = True) -> Iterator[None]:
     """Like :func:`stage`, with the passes over data so far and how far the present one is."""
     from wgsindy.passes import reporting_progress
 

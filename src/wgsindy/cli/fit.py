@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wgsindy.cli.console import passes, say_aside
+from wgsindy.cli.console import counted_passes, say_aside
 
 if TYPE_CHECKING:
     from wgsindy.terms import Library
@@ -21,25 +22,20 @@ if TYPE_CHECKING:
 DATA, FIT = "Data", None  # without a name: first, together with --help
 Text = str | None
 Texts = list[str] | None
-Number = float | None
 
 
-def separated(given: Sequence[str] | None) -> list[str] | None:
+def separated(given: Sequence[str]) -> list[str]:
     """Take repeated options and commas alike."""
-    if given is None:
-        return None
     return [part.strip() for item in given for part in item.split(",") if part.strip()]
 
 
-def column(text: str | None) -> str | int | None:
+def column(text: str) -> str | int:
     """Read a column: its name, or its position if that is a number."""
-    return int(text) if text is not None and text.isdecimal() else text
+    return int(text) if text.isdecimal() else text
 
 
-def columns(given: Sequence[str] | None) -> list[str | int | None] | None:
+def columns(given: Sequence[str]) -> list[str | int]:
     """Read several columns; a text with a comma is left to those who know all names."""
-    if given is None:
-        return None
     numbers = [part.strip() for item in given for part in item.split(",")]
     if all(part.isdecimal() for part in numbers):
         return [int(part) for part in numbers]
@@ -62,81 +58,84 @@ def as_library(given: Sequence[str]) -> str | Library:
     return Library(tuple(part for library in parts for part in library.parts))
 
 
+# Options of reading: the keyword of `wgsindy.read`, what a shell gives, how it is read, and help.
+READING: tuple[tuple[str, Any, Callable[[Any], Any], str | None, str], ...] = (
+    ("states", Texts, columns, "COLUMNS", "Columns of the states, as x,y or 1,2."),
+    ("time", Text, column, "COLUMN", "Column of the times."),
+    ("trajectory", Text, column, "COLUMN", "Column that numbers the trajectories."),
+    ("dt", float | None, float, "STEP", "Time step, if no column has times."),
+    ("unit", Text, str, "UNIT", "Unit of time in the result, like s."),
+    ("time_unit", Text, str, "UNIT", "Unit of the column of times."),
+    ("time_format", Text, str, "FORMAT", "Format of the timestamps, like %d.%m.%Y."),
+    ("clock", Text, str, "KIND", "rows: each row is a step; calendar: with weekends."),
+    ("variable", Text, column, "COLUMN", "Long table: column that names the quantity."),
+    ("value", Text, column, "COLUMN", "Long table: column of the values."),
+    ("names", Texts, separated, "NAMES", "Other names for the states, like x,v."),
+    ("replicates", bool, bool, None, "Each column is another run of the same state."),
+    ("angle", Texts, separated, "STATES", "States that are angles."),
+    ("inputs", Texts, separated, "COLUMNS", "Known inputs, without equations of their own."),
+    ("missing", list[float] | None, list, "NUMBER", "A number that stands for a missing value."),
+    ("gap", float | None, float, "TIME", "Longest step; longer ones are gaps."),
+)
+
+
 def _option(panel: str | None, flag: str, metavar: str | None, about: str, **more: Any) -> Any:
     return typer.Option(
         flag, metavar=metavar, help=about, rich_help_panel=panel, show_default=False, **more
     )
 
 
-LibraryOption = Annotated[
-    Texts,
-    _option(FIT, "--library", "NAME", "Candidate terms: auto (default), poly3, trig, or formulas."),
-]
-StreamOption = Annotated[
-    bool | None,
-    _option(
-        DATA, "--stream/--no-stream", None, "Read files piece by piece (default above 256 MB)."
-    ),
-]
-TransformOption = Annotated[
-    Texts, _option(DATA, "--transform", "FORMULA", "Fit a function of a state, like 'u = sqrt(x)'.")
-]
+def with_reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, behind its first argument, the options of reading, as keywords if given."""
+
+    @wraps(command)
+    def read(**given: Any) -> None:
+        asked = {name: (reader, given.pop(name)) for name, _, reader, _, _ in READING}
+        said = {
+            n: both for n, both in asked.items() if both[1] is not None and both[1] is not False
+        }
+        command(**given, **{name: reader(value) for name, (reader, value) in said.items()})
+
+    own = inspect.signature(command, eval_str=True)
+    first, *others, _ = own.parameters.values()
+    options = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=False if kind is bool else None,
+            annotation=Annotated[
+                kind, _option(DATA, f"--{name.replace('_', '-')}", metavar, about)
+            ],
+        )
+        for name, kind, _, metavar, about in READING
+    ]
+    read.__signature__ = own.replace(parameters=[first, *options, *others])  # type: ignore[attr-defined]
+    return read
 
 
+@with_reading
 def fit(
     data: Annotated[list[str], typer.Argument(metavar="DATA", hidden=True)],
-    states: Annotated[
-        Texts, _option(DATA, "--states", "COLUMNS", "Columns of the states, as x,y or 1,2.")
-    ] = None,
-    time: Annotated[Text, _option(DATA, "--time", "COLUMN", "Column of the times.")] = None,
-    trajectory: Annotated[
-        Text, _option(DATA, "--trajectory", "COLUMN", "Column that numbers the trajectories.")
-    ] = None,
-    dt: Annotated[
-        Number, _option(DATA, "--dt", "STEP", "Time step, if no column has times.")
-    ] = None,
-    unit: Annotated[
-        Text, _option(DATA, "--unit", "UNIT", "Unit of time in the result, like s.")
-    ] = None,
-    time_unit: Annotated[
-        Text, _option(DATA, "--time-unit", "UNIT", "Unit of the column of times.")
-    ] = None,
-    time_format: Annotated[
-        Text, _option(DATA, "--time-format", "FORMAT", "Format of the timestamps, like %d.%m.%Y.")
-    ] = None,
-    clock: Annotated[
-        Text, _option(DATA, "--clock", "KIND", "rows: each row is a step; calendar: with weekends.")
-    ] = None,
-    variable: Annotated[
-        Text, _option(DATA, "--variable", "COLUMN", "Long table: column that names the quantity.")
-    ] = None,
-    value: Annotated[
-        Text, _option(DATA, "--value", "COLUMN", "Long table: column of the values.")
-    ] = None,
-    names: Annotated[
-        Texts, _option(DATA, "--names", "NAMES", "Other names for the states, like x,v.")
-    ] = None,
-    replicates: Annotated[
-        bool, _option(DATA, "--replicates", None, "Each column is another run of the same state.")
-    ] = False,
-    angle: Annotated[Texts, _option(DATA, "--angle", "STATES", "States that are angles.")] = None,
-    inputs: Annotated[
-        Texts, _option(DATA, "--inputs", "COLUMNS", "Known inputs, without equations of their own.")
-    ] = None,
-    missing: Annotated[
-        list[float] | None,
-        _option(DATA, "--missing", "NUMBER", "A number that stands for a missing value."),
-    ] = None,
-    gap: Annotated[
-        Number, _option(DATA, "--gap", "TIME", "Longest step; longer ones are gaps.")
-    ] = None,
     every: Annotated[int, _option(DATA, "--every", "N", "Keep every N-th sample only.", min=1)] = 1,
-    stream: StreamOption = None,
+    stream: Annotated[
+        bool | None,
+        _option(
+            DATA, "--stream/--no-stream", None, "Read files piece by piece (default above 256 MB)."
+        ),
+    ] = None,
     log: Annotated[
         Texts, _option(DATA, "--log", "STATE", "Fit the logarithm of a state, then map back.")
     ] = None,
-    transform: TransformOption = None,
-    library: LibraryOption = None,
+    transform: Annotated[
+        Texts,
+        _option(DATA, "--transform", "FORMULA", "Fit a function of a state, like 'u = sqrt(x)'."),
+    ] = None,
+    library: Annotated[
+        Texts,
+        _option(
+            FIT, "--library", "NAME", "Candidate terms: auto (default), poly3, trig, or formulas."
+        ),
+    ] = None,
     recipe: Annotated[
         str, _option(FIT, "--recipe", "NAME", "Method: sharp (default), sharp-euler or paper.")
     ] = "sharp",
@@ -167,12 +166,13 @@ def fit(
     force: Annotated[bool, _option(FIT, "--force", None, "Replace an older result.")] = False,
     quiet: Annotated[bool, _option(FIT, "--quiet", None, "Print errors only.")] = False,
     machine: Annotated[bool, _option(FIT, "--json", None, "Print one JSON object.")] = False,
+    **reading: Any,
 ) -> None:
     """Fit an equation to DATA: files of tables or arrays, globs, or - for standard input.
 
     Example: `wgsindy demo --csv demo.csv && wgsindy fit demo.csv --library poly3`
     """
-    from wgsindy.cli.output import as_json, tell
+    from wgsindy.cli.output import plain_result, tell
     from wgsindy.workflow import fit_file
 
     if diffusion not in ("a", "D"):
@@ -199,27 +199,12 @@ def fit(
             command=shlex.join(["wgsindy", *sys.argv[1:]]),
             force=force,
             report=not no_report,
-            stage=partial(passes, shown=shown),
+            stage=partial(counted_passes, shown=shown),
             **({"tell": say_aside} if shown else {}),
-            states=columns(states),
-            clock=clock,
-            replicates=replicates or None,
-            angle=separated(angle) or (),
-            inputs=separated(inputs) or (),
-            time=column(time),
-            trajectory=column(trajectory),
-            dt=dt,
-            unit=unit,
-            time_unit=time_unit,
-            time_format=time_format,
-            variable=column(variable),
-            value=column(value),
-            names=separated(names),
-            missing=missing,
-            gap=gap,
+            **reading,
         )
     if machine:
-        typer.echo(json.dumps(as_json(result), indent=1, allow_nan=False))
+        typer.echo(json.dumps(plain_result(result), indent=1, allow_nan=False))
     elif shown:
         tell(result, diffusion)
 

@@ -77,7 +77,7 @@ def written_equations(generator: Generator, diffusion: str = "a") -> tuple[list[
     return [*lines[:states], *kept], len(lines) - states - len(kept)
 
 
-def as_json(result: FileFit) -> dict[str, Any]:
+def plain_result(result: FileFit) -> dict[str, Any]:
     """Return the result as plain data; what is not known is null."""
     diagnostics = result.diagnostics
     content = {

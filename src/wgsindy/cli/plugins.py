@@ -8,13 +8,13 @@ import typer
 
 from wgsindy.errors import MissingPackageError
 
-GROUP = "wgsindy.commands"
+ENTRY_POINTS = "wgsindy.commands"
 BENCH = "bench"
 
 
 def add_commands(app: typer.Typer) -> None:
     """Add what installed packages offer; `bench` says how to get it if nobody does."""
-    found = {point.name: point for point in entry_points(group=GROUP)}
+    found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     for name, point in found.items():
         app.add_typer(point.load(), name=name)
     if BENCH not in found:

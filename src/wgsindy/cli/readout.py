@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wgsindy.cli.console import say, say_indented, stage
-from wgsindy.cli.simulate import ModelArgument
-from wgsindy.errors import OutputError, ReadoutError
+from wgsindy.cli.console import (
+    ModelArgument,
+    force_option,
+    refuse_existing,
+    say,
+    say_indented,
+    stage,
+)
+from wgsindy.errors import ReadoutError
 
 if TYPE_CHECKING:
     from wgsindy.readouts import Readouts
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
 CurrentFlag = Annotated[bool, typer.Option("--current", help="Entropy production of the current.")]
 RatesFlag = Annotated[bool, typer.Option("--rates", help="Relaxation rates, frequencies.")]
 DensityFlag = Annotated[bool, typer.Option("--density", help="Mean, covariance, densest point.")]
-NOTHING = 1e-9  # of a deviation: what rounding leaves of zero
+NEARLY_ZERO = 1e-9  # of a deviation: what rounding leaves of zero
 EscapeOption = Annotated[
     tuple[str, str] | None,
     typer.Option(
@@ -28,7 +34,6 @@ BoxOption = Annotated[str | None, typer.Option("--box", help="Box of the grid, l
 CellsOption = Annotated[int | None, typer.Option("--cells", min=16, help="Grid cells per side.")]
 DrawsOption = Annotated[int, typer.Option("--draws", min=0, help="Draws for intervals; 0: none.")]
 PictureOption = Annotated[Path | None, typer.Option("--out", help="Draw a picture into this file.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing picture.")]
 
 
 def readout(
@@ -41,7 +46,7 @@ def readout(
     cells: CellsOption = None,
     draws: DrawsOption = 50,
     out: PictureOption = None,
-    force: ForceOption = False,
+    force: Annotated[bool, force_option("picture")] = False,
 ) -> None:
     """Compute what follows from a fitted model: stationary density, current, rates, escape.
 
@@ -52,8 +57,7 @@ def readout(
     """
     from wgsindy.model import Generator
 
-    if out is not None and out.exists() and not force:
-        raise OutputError(f"{out} already exists; replace it with --force, or choose another.")
+    refuse_existing(out, force)
     generator = Generator.load(model)
     told = generator.readouts(box=_box(box), cells=cells, draws=draws)
     everything = not (density or current or rates or escape)
@@ -98,14 +102,14 @@ def _tell_density(told: Readouts) -> None:
     names, mean, spread = told.generator.names, told.mean, told.covariance
     for p, name in enumerate(names):
         low, high = mean.low[p], mean.high[p]
-        shown = mean[p] if abs(mean[p]) > NOTHING * spread[p, p] ** 0.5 else 0.0
+        shown = mean[p] if abs(mean[p]) > NEARLY_ZERO * spread[p, p] ** 0.5 else 0.0
         say_indented(f"mean {name} = {shown:.4g}{_between(low, high)}")
     for p, first in enumerate(names):
         for q, second in enumerate(names[: p + 1]):
             low, high = spread.low[p, q], spread.high[p, q]
             label = f"variance {first}" if p == q else f"covariance {second}, {first}"
             size = (spread[p, p] * spread[q, q]) ** 0.5
-            shown = spread[p, q] if abs(spread[p, q]) > NOTHING * size else 0.0
+            shown = spread[p, q] if abs(spread[p, q]) > NEARLY_ZERO * size else 0.0
             say_indented(f"{label} = {shown:.4g}{_between(low, high)}")
     peak = told.grid.centres[told.solved.fine.chain.probability.argmax()]
     place = ", ".join(f"{name} = {x:.3g}" for name, x in zip(names, peak, strict=True))
