@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wgsindy.data import Chunk, Spans, Trajectories
-from wgsindy.data.chunk import moved
+from wgsindy.data.dataset import moved
 
 
 def chunk_of(*paths: list[list[float]]) -> Chunk:

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from wgsindy.data import LONGEST_HOLE, Block, Dataset, FloatArray, IntArray, Trajectories
 from wgsindy.data.holes import (
+    Runs,
     _differences,
     holes_of,
-    left_over,
-    ranges,
     stand_ins,
     third_differences,
     velocities,
@@ -104,13 +103,30 @@ def test_missing_rows_are_left_out_the_same_way_everywhere(
             assert_same(one.subset(last), expected.subset(last), rtol=1e-12)
 
 
+def runs_of(*lengths: int) -> Runs:
+    """Trajectories that stand one behind the other."""
+    counts = np.array(lengths)
+    return Runs(np.cumsum(counts) - counts, counts, np.arange(len(counts)))
+
+
 def test_what_is_left_knows_the_trajectory_that_it_is_of() -> None:
-    holes, edges = np.array([[2, 3], [12, 13], [15, 30]]), np.array([0, 10, 35, 40])
-    found = left_over(holes, edges, np.array([4, 7, 9]))
-    assert found.first.tolist() == [0, 3, 10, 13, 30, 35]
-    assert found.last.tolist() == [2, 10, 12, 15, 35, 40]
-    assert found.owner.tolist() == [4, 4, 7, 7, 7, 9]
+    holes = np.array([[2, 3], [12, 13], [15, 30]])
+    found = runs_of(10, 25, 5).without(holes)
+    assert found.rows.tolist() == [0, 3, 10, 13, 30, 35]
+    assert found.counts.tolist() == [2, 7, 2, 2, 5, 5]
     assert found.trajectory.tolist() == [0, 0, 1, 1, 2, 3]  # cut at the longest hole
+    assert found.first_rows.tolist() == [0, 10, 30, 35]
+
+
+def test_what_is_left_of_every_third_row_is_where_it_was() -> None:
+    # Places 0 to 4 are the rows 7, 10 ... 19, places 5 to 7 the rows 40, 43 and 46.
+    third = Runs(np.array([7, 40]), np.array([5, 3]), np.array([0, 1]), every=3)
+    found = third.without(np.array([[1, 2], [5, 6]]))
+    assert found.all_rows().tolist() == [7, 13, 16, 19, 43, 46]
+    assert found.lengths.tolist() == [4, 2]
+    assert found.thinned(2).all_rows().tolist() == [7, 16]  # the other is too short
+    assert third.between(2, 7).all_rows().tolist() == [13, 16, 19, 40, 43]
+    assert third.subset(np.array([1])).all_rows().tolist() == [40, 43, 46]
 
 
 def test_steps_of_a_fixed_length_stay_equal_to_the_last_bit() -> None:
@@ -233,25 +249,25 @@ def test_third_differences_tell_noise_from_shaken_velocities() -> None:
 def test_holes_up_to_ten_samples_are_bridged_and_longer_ones_cut() -> None:
     for length, trajectory in ((10, [0, 0]), (11, [0, 1])):
         holes = np.array([[5, 5 + length]])
-        found = left_over(holes, np.array([0, 30]), np.array([0]))
-        np.testing.assert_array_equal(found.first, [0, 5 + length])
-        np.testing.assert_array_equal(found.last, [5, 30])
+        found = runs_of(30).without(holes)
+        np.testing.assert_array_equal(found.rows, [0, 5 + length])
+        np.testing.assert_array_equal(found.counts, [5, 25 - length])
         np.testing.assert_array_equal(found.trajectory, trajectory)
 
 
 def test_single_samples_between_holes_are_left_out_and_trajectories_never_joined() -> None:
     # Two trajectories, of places 0 to 19 and 20 to 39: of the first, one sample alone is left late.
     holes = np.array([[2, 4], [5, 19], [20, 22]])
-    found = left_over(holes, np.array([0, 20, 40]), np.array([7, 9]))
-    np.testing.assert_array_equal(found.first, [0, 4, 22])
-    np.testing.assert_array_equal(found.last, [2, 5, 40])
-    np.testing.assert_array_equal(found.owner, [7, 7, 9])
+    found = runs_of(20, 20).without(holes)
+    np.testing.assert_array_equal(found.rows, [0, 4, 22])
+    np.testing.assert_array_equal(found.counts, [2, 1, 18])
     np.testing.assert_array_equal(found.trajectory, [0, 0, 1])
     np.testing.assert_array_equal(found.lengths, [3, 18])
 
 
-def test_ranges_are_all_their_numbers() -> None:
-    found = ranges(np.array([3, 10, 12]), np.array([5, 10, 15]))
+def test_rows_of_runs_are_all_their_numbers() -> None:
+    counts, trajectory = np.array([2, 0, 3]), np.array([0, 0, 1])
+    found = Runs(np.array([3, 10, 12]), counts, trajectory).all_rows()
     np.testing.assert_array_equal(found, [3, 4, 12, 13, 14])
 
 

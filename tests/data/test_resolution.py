@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wgsindy.data import FloatArray, Resolution, Trajectories, resolution_of
-from wgsindy.data.resolution import grid_width
+from wgsindy.data.screening import grid_width
 
 STEP = 0.01
 

@@ -97,7 +97,8 @@ def test_samples_that_are_sent_have_nothing_of_the_others() -> None:
     assert data.between(0, 10**9).sources == data._sources
     many = streamed([Block(path[k : k + 2], 0.1, k) for k in range(0, 1000, 2)], per_source=1)
     samples = many.between(100, 150)
-    assert (len(samples.number), len(samples.dt), samples.number[0]) == (26, 26, 50)
+    numbers = samples.runs.trajectory
+    assert (len(numbers), len(samples.dt), numbers[0]) == (26, 26, 50)
 
 
 @QUICK

@@ -37,11 +37,11 @@ from wgsindy.passes import (
     Pass,
     as_engine,
     connected,
-    dask_client,
     dask_cluster,
     reduce,
     reporting_progress,
 )
+from wgsindy.passes import dask_cluster as dask_client
 from wgsindy.passes.dask_cluster import SHARES, Cluster
 from wgsindy.passes.engine import Threads
 from wgsindy.passes.summary import MomentPass

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from wgsindy.errors import WgsindyError
 from wgsindy.files import write_atomically
-from wgsindy.passes.dask_client import completed
+from wgsindy.passes.dask_cluster import completed
 from wgsindy_evidence.errors import CampaignError
 from wgsindy_evidence.fingerprint import code_version
 

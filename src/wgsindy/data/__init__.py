@@ -1,8 +1,10 @@
 """What is fitted: trajectories in memory or streamed, cut into chunks."""
 
 from wgsindy.data.arrays import (
+    CENTRAL_RANGE,
     BoolArray,
     FloatArray,
+    Frame,
     HashArray,
     IntArray,
     Scratch,
@@ -10,21 +12,20 @@ from wgsindy.data.arrays import (
     scrambled,
     zeros,
 )
-from wgsindy.data.chunk import (
+from wgsindy.data.dataset import (
     BLOCK,
     CHUNK_SIZE,
     WINDOW_SIZE,
     Chunk,
+    Dataset,
+    Partition,
     Spans,
     Window,
     block_labels,
     whole_blocks,
 )
-from wgsindy.data.dataset import Dataset, Partition
-from wgsindy.data.frame import CENTRAL_RANGE, Frame
 from wgsindy.data.holes import BRIDGED, LONGEST_HOLE, velocity_name
-from wgsindy.data.resolution import LENGTH, SEGMENTS, Resolution, resolution_of
-from wgsindy.data.screening import screened
+from wgsindy.data.screening import LENGTH, SEGMENTS, Resolution, resolution_of, screened
 from wgsindy.data.source import Block, Source
 from wgsindy.data.stream import Stream
 from wgsindy.data.trajectories import Trajectories

@@ -11,7 +11,8 @@ from them: a filter passes over them, and what it says takes their place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,48 +23,107 @@ LONGEST_HOLE = 10  # samples; a longer step tells little that its two ends do no
 # Noise of positions may make up this share of the variance of differences that stand for
 # velocities; where it makes up more, differences over more steps do.
 MOST_NOISE = 0.1
-WIDEST = 16  # steps to either side
+WIDEST_DIFFERENCE = 16  # steps to either side
 BRIDGED = f"left out (over up to {LONGEST_HOLE} the step is longer, at more the trajectory is cut)"
 
 
-class Runs(NamedTuple):
-    """Neighbouring places that are left, run after run; several may belong to a trajectory."""
+@dataclass(frozen=True)
+class Runs:
+    """Which samples of a store a dataset has: run after run, of samples at equal distances.
 
-    first: IntArray  # (K,)
-    last: IntArray  # (K,) not included
-    owner: IntArray  # (K,) trajectory before
-    trajectory: IntArray  # (K,) trajectory now
-
-    @property
-    def lengths(self) -> IntArray:
-        """Samples of each trajectory, ``(R,)``."""
-        return np.bincount(self.trajectory, self.last - self.first).astype(np.int64)
-
-
-def left_over(holes: IntArray, edges: IntArray, owner: IntArray) -> Runs:
-    """Return what ``holes (H, 2)``, ascending, leave of runs between ``edges (K + 1,)``.
-
-    ``owner (K,)`` is the trajectory of each run. Trajectories of one sample are left out.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If nothing else is left.
+    A place counts samples from the first run on. Several runs may belong to a trajectory.
     """
-    cuts = np.unique(np.concatenate([edges, holes.ravel()]))
-    begun, ended = (np.searchsorted(holes[:, side], cuts[:-1], "right") for side in (0, 1))
-    first, last = cuts[:-1][begun == ended], cuts[1:][begun == ended]
-    owner = owner[np.searchsorted(edges, first, "right") - 1]
-    far = first[1:] - last[:-1] > LONGEST_HOLE
-    piece = np.concatenate([[0], np.cumsum(far | (owner[1:] != owner[:-1]))])[: len(first)]
-    long = np.bincount(piece, weights=last - first) > 1
-    if not long.any():
-        raise NotEnoughDataError(
-            f"of {edges[-1]} samples, no two near each other are left when those without all "
-            "values are left out; choose fewer coordinates."
-        )
-    kept = long[piece]
-    return Runs(first[kept], last[kept], owner[kept], (np.cumsum(long) - 1)[piece[kept]])
+
+    rows: IntArray  # (K,) of the store where each run begins
+    counts: IntArray  # (K,) samples of each
+    trajectory: IntArray  # (K,) of each, ascending from 0
+    every: int = 1  # rows from one sample of a run to the next
+
+    @cached_property
+    def places(self) -> IntArray:
+        """Place of the first sample of each run, and the end, ``(K + 1,)``."""
+        return np.concatenate([[0], np.cumsum(self.counts)])
+
+    @cached_property
+    def lengths(self) -> IntArray:
+        """Samples of each trajectory, ``(R,)``, read-only."""
+        lengths = np.bincount(self.trajectory, self.counts).astype(np.int64)
+        lengths.flags.writeable = False
+        return lengths
+
+    @cached_property
+    def first_rows(self) -> IntArray:
+        """Where each trajectory begins in the store, ``(R,)``."""
+        return self.rows[np.flatnonzero(np.diff(self.trajectory, prepend=-1))]
+
+    def all_rows(self) -> IntArray:
+        """Where each sample is in the store, ``(n,)``."""
+        within = np.arange(self.places[-1]) - np.repeat(self.places[:-1], self.counts)
+        return np.repeat(self.rows, self.counts) + self.every * within
+
+    def between(self, first: int, last: int) -> Runs:
+        """Return the samples at the places ``first`` to ``last`` (not included)."""
+        run, after = np.searchsorted(self.places, [first, last - 1], side="right") - [1, 0]
+        places = np.clip(self.places[run : after + 1], first, last)
+        rows = self.rows[run:after].copy()
+        rows[0] += (first - self.places[run]) * self.every
+        return Runs(rows, np.diff(places), self.trajectory[run:after], self.every)
+
+    def subset(self, wanted: IntArray) -> Runs:
+        """Return the runs of some trajectories, whose numbers ascend."""
+        kept = np.isin(self.trajectory, wanted)
+        number = np.searchsorted(wanted, self.trajectory[kept])
+        return Runs(self.rows[kept], self.counts[kept], number, self.every)
+
+    def thinned(self, every: int) -> Runs:
+        """Keep the first sample of each trajectory and every ``every``-th after it.
+
+        Trajectories too short for one such step are left out; none are joined.
+
+        Raises
+        ------
+        NotEnoughDataError
+            If no trajectory is long enough.
+        """
+        if self.lengths.max() <= every:
+            raise NotEnoughDataError(
+                f"every={every} leaves no step: the longest trajectory has {self.lengths.max()} "
+                "samples."
+            )
+        starts = np.cumsum(self.lengths) - self.lengths
+        # Samples of a run before the first one that is kept.
+        skipped = -(self.places[:-1] - starts[self.trajectory]) % every
+        counts = -(-(self.counts - skipped) // every)
+        kept = (self.lengths > every)[self.trajectory] & (counts > 0)
+        rows = (self.rows + skipped * self.every)[kept]
+        number = np.unique(self.trajectory[kept], return_inverse=True)[1]
+        return Runs(rows, counts[kept], number, self.every * every)
+
+    def without(self, holes: IntArray) -> Runs:
+        """Leave out the places in ``holes (H, 2)``, ascending, and trajectories of one sample.
+
+        Raises
+        ------
+        NotEnoughDataError
+            If nothing else is left.
+        """
+        cuts = np.unique(np.concatenate([self.places, holes.ravel()]))
+        begun, ended = (np.searchsorted(holes[:, side], cuts[:-1], "right") for side in (0, 1))
+        first, last = cuts[:-1][begun == ended], cuts[1:][begun == ended]
+        run = np.searchsorted(self.places, first, "right") - 1
+        far = first[1:] - last[:-1] > LONGEST_HOLE
+        other = np.diff(self.trajectory[run]) != 0
+        piece = np.concatenate([[0], np.cumsum(far | other)])[: len(first)]
+        long = np.bincount(piece, weights=last - first) > 1
+        if not long.any():
+            raise NotEnoughDataError(
+                f"of {self.places[-1]} samples, no two near each other are left when those without "
+                "all values are left out; choose fewer coordinates."
+            )
+        kept = long[piece]
+        rows = self.rows[run] + (first - self.places[run]) * self.every
+        number = (np.cumsum(long) - 1)[piece[kept]]
+        return Runs(rows[kept], (last - first)[kept], number, self.every)
 
 
 def holes_of(missing: BoolArray) -> IntArray:
@@ -73,12 +133,6 @@ def holes_of(missing: BoolArray) -> IntArray:
     [[1, 3], [4, 5]]
     """
     return np.flatnonzero(np.diff(missing, prepend=False, append=False)).reshape(-1, 2)
-
-
-def ranges(first: IntArray, last: IntArray) -> IntArray:
-    """Return the whole numbers of all ranges, one range after the other, ``(n,)``."""
-    length = last - first
-    return np.arange(int(length.sum())) + np.repeat(first - np.cumsum(length) + length, length)
 
 
 def complete(states: FloatArray) -> BoolArray | None:
@@ -140,7 +194,7 @@ def velocities(states: FloatArray, times: FloatArray, offsets: IntArray) -> Floa
     found = _differences(states, times, offsets, 1)
     noise = third_differences(states, offsets) / 20
     width = 1
-    while width < WIDEST:
+    while width < WIDEST_DIFFERENCE:
         dt = np.median(np.diff(times)[np.diff(times) > 0])
         if (noise / (2 * (width * dt) ** 2) <= MOST_NOISE * found.var(axis=0)).all():
             break

@@ -6,19 +6,23 @@ import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from wgsindy.data.arrays import FloatArray, IntArray, ScalarMap, frozen
-from wgsindy.data.chunk import LOOK_AHEAD, WINDOW_SIZE, Window
-from wgsindy.data.dataset import Dataset
-from wgsindy.data.holes import left_over, missing_sentence
-from wgsindy.data.scan import Scan
-from wgsindy.data.source import ReplacedSource, Source, TrajectoryBlock, steps_of, trajectory_blocks
-from wgsindy.data.validation import check_every, checked_names, too_thin
+from wgsindy.data.dataset import LOOK_AHEAD, WINDOW_SIZE, Dataset, Window
+from wgsindy.data.holes import Runs, missing_sentence
+from wgsindy.data.source import (
+    ReplacedSource,
+    Scan,
+    Source,
+    TrajectoryBlock,
+    steps_of,
+    trajectory_blocks,
+)
+from wgsindy.data.validation import checked_names
 from wgsindy.errors import DataError, MissingValuesWarning, NotEnoughDataError, ShortPiecesWarning
 
 
@@ -63,7 +67,7 @@ class Stream(Dataset):
                 f"the source has {scan.edges[-1]} samples and no two of them follow each "
                 "other in one trajectory; check the column of trajectories."
             )
-        self._keep(scan.edges[:-1][long], lengths[long], np.arange(np.count_nonzero(long)))
+        self._keep(Runs(scan.edges[:-1][long], lengths[long], np.arange(np.count_nonzero(long))))
         if scan.missing:
             warnings.warn(
                 missing_sentence(scan.missing, len(lengths)), MissingValuesWarning, stacklevel=2
@@ -76,18 +80,22 @@ class Stream(Dataset):
                 stacklevel=2,
             )
 
-    def _keep(self, rows: IntArray, counts: IntArray, number: IntArray, every: int = 1) -> None:
-        """Store which samples these are, in runs: where each begins and its trajectory, ``(K,)``.
+    def at(self, runs: Runs) -> Stream:
+        """Return some samples of the same sources; rows are those that a scan counted."""
+        other = object.__new__(Stream)
+        other._sources, other._scan, other._names = self._sources, self._scan, self._names
+        other._keep(runs)
+        return other
 
-        Rows are samples of the sources; a run has so many ``counts``, one ``every`` so many rows.
-        """
-        self._rows, self._number, self._every = rows, number, every
-        self._places: IntArray = np.concatenate([[0], np.cumsum(counts)])  # (K + 1,)
-        self._lengths = np.bincount(number, weights=counts).astype(np.int64)
-        self._lengths.flags.writeable = False
-        first = rows[np.flatnonzero(np.diff(number, prepend=-1))]
-        self._read_as = self._scan.number(first)  # (R,) number in the sources
+    def _keep(self, runs: Runs) -> None:
+        self._runs = runs
+        self._read_as = self._scan.number(runs.first_rows)  # (R,) number in the sources
         self._dt = self._scan.steps[self._read_as]  # (R,) between two rows, NaN with times
+
+    @property
+    def runs(self) -> Runs:
+        """Where the samples are in the sources."""
+        return self._runs
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -97,18 +105,18 @@ class Stream(Dataset):
     @property
     def lengths(self) -> IntArray:
         """Samples of each trajectory, ``(R,)``."""
-        return self._lengths
+        return self._runs.lengths
 
     @property
     def n_samples(self) -> int:
         """Number of samples over all trajectories."""
-        return int(self._places[-1])
+        return int(self._runs.places[-1])
 
     @cached_property
     def total_time(self) -> float:
         """Observed time, summed over trajectories; read if it is not known."""
         whole = np.diff(self._scan.edges)[self._read_as]
-        if not np.array_equal(self._lengths, whole):
+        if not np.array_equal(self.lengths, whole):
             return sum(float(chunk.dt.sum()) for chunk in self.chunks())
         times = self._scan.times[self._read_as]
         return float(times.sum() if np.isnan(self._dt[0]) else self._dt @ times)
@@ -134,17 +142,7 @@ class Stream(Dataset):
                 f"a stream has {len(self)} trajectories in one order; a subset needs indices of "
                 f"them that ascend, got {list(indices)[:8]}."
             )
-        kept = np.isin(self._number, wanted)
-        counts = np.diff(self._places)[kept]
-        number = np.searchsorted(wanted, self._number[kept])
-        return self._with(self._rows[kept], counts, number, self._every)
-
-    def _with(self, *kept: Any) -> Stream:
-        """Return the same sources with some of their samples: what :meth:`_keep` takes."""
-        other = object.__new__(Stream)
-        other._sources, other._scan, other._names = self._sources, self._scan, self._names
-        other._keep(*kept)
-        return other
+        return self.at(self._runs.subset(wanted))
 
     def replaced(self, name: str, new: str, values: ScalarMap) -> Stream:
         """Return the stream with ``name`` replaced by ``new``, a function of it, as it is read."""
@@ -155,37 +153,6 @@ class Stream(Dataset):
         other._names = checked_names(names, self.dimension)
         other.__dict__.pop("first_state", None)
         return other
-
-    def without(self, holes: IntArray) -> Stream:
-        """Leave out the samples in ``holes (H, 2)``; see :class:`Dataset`."""
-        left = left_over(holes, self._places, self._number)
-        run = np.searchsorted(self._places, left.first, "right") - 1
-        rows = self._rows[run] + (left.first - self._places[run]) * self._every
-        return self._with(rows, left.last - left.first, left.trajectory, self._every)
-
-    def thinned(self, every: int) -> Stream:
-        """Keep the first sample of each trajectory and every ``every``-th after it.
-
-        Trajectories too short for one such step are left out.
-
-        Raises
-        ------
-        DataError
-            If ``every`` is not a whole number from 1.
-        NotEnoughDataError
-            If no trajectory is long enough.
-        """
-        check_every(every)
-        if self._lengths.max() <= every:
-            raise too_thin(every, self._lengths)
-        starts = np.cumsum(self._lengths) - self._lengths
-        # Samples of a run before the first one that is kept.
-        skipped = -(self._places[:-1] - starts[self._number]) % every
-        counts = -(-(np.diff(self._places) - skipped) // every)
-        kept = (self._lengths > every)[self._number] & (counts > 0)
-        rows = (self._rows + skipped * self._every)[kept]
-        number = np.unique(self._number[kept], return_inverse=True)[1]
-        return self._with(rows, counts[kept], number, self._every * every)
 
     def windows(
         self, size: int = WINDOW_SIZE, *, first: int = 0, last: int | None = None
@@ -204,25 +171,18 @@ class Stream(Dataset):
     def between(self, first: int, last: int) -> StreamSamples:
         """Return where the samples at the places ``first`` to ``last`` (not included) are."""
         end = min(last + LOOK_AHEAD, self.n_samples)
-        run, until = np.searchsorted(self._places, [first, end - 1], side="right") - 1
-        runs = slice(run, until + 1)
-        rows = self._rows[runs].copy()
-        places = np.clip(self._places[run : until + 2], first, end)
-        rows[0] += (first - self._places[run]) * self._every
-        final = rows[-1] + (places[-1] - 1 - places[-2]) * self._every
-        source, after = np.searchsorted(self._scan.sources, [rows[0], final], side="right")
-        row = self._scan.sources[source - 1]
-        number = self._number[runs]
+        runs = self._runs.between(first, end)
+        row = int(runs.rows[0])
+        final = int(runs.rows[-1] + (runs.counts[-1] - 1) * runs.every)
+        source, after = np.searchsorted(self._scan.sources, [row, final], side="right")
+        origin = self._scan.sources[source - 1]
         return StreamSamples(
             sources=self._sources[source - 1 : after],
             place=first,
             end=end,
-            rows=rows - row,
-            counts=np.diff(places),
-            every=self._every,
-            number=number,
-            dt=self._dt[number[0] : number[-1] + 1],
-            trajectories=int(np.diff(self._scan.number(np.array([row, final])))[0]) + 1,
+            runs=replace(runs, rows=runs.rows - origin),
+            dt=self._dt[runs.trajectory[0] : runs.trajectory[-1] + 1],
+            trajectories=int(np.diff(self._scan.number(np.array([origin, final])))[0]) + 1,
             samples=int(self._scan.edges[-1]),
         )
 
@@ -234,10 +194,7 @@ class StreamSamples:
     sources: tuple[Source, ...]  # those that hold the samples
     place: int  # of the first sample
     end: int  # place after the last sample, the look-ahead among them
-    rows: IntArray  # (K,) where each run of samples begins, in samples of these sources
-    counts: IntArray  # (K,) samples of each run
-    every: int  # rows from one sample of a run to the next
-    number: IntArray  # (K,) trajectory of each run
+    runs: Runs  # rows count samples of these sources, trajectories are those of the stream
     dt: FloatArray  # time between two rows of each trajectory from the first on, NaN with times
     trajectories: int  # to be read in the sources up to the last sample
     samples: int  # of all sources of the stream
@@ -260,19 +217,20 @@ class StreamSamples:
                 if block is None:
                     raise _changed(self.samples)
                 held.append(block)
-            yield held.window(start, stop, self.dt, int(self.number[0]))
+            yield held.window(start, stop, self.dt, int(self.runs.trajectory[0]))
 
     def _blocks(self) -> Iterator[TrajectoryBlock]:
         """Yield the samples from ``place`` on, their trajectories numbered as in the stream."""
-        row, run, ends = 0, 0, self.rows + (self.counts - 1) * self.every + 1
+        runs, row, run = self.runs, 0, 0
+        ends = runs.rows + (runs.counts - 1) * runs.every + 1
         for block in trajectory_blocks(self.sources):
             if block.trajectory >= self.trajectories and row < ends[-1]:
                 raise _changed(self.samples)
             end = row + len(block.states)
-            while run < len(ends) and self.rows[run] < end:
-                first, last = int(self.rows[run]) - row, int(ends[run]) - row
-                rows = slice(first if first >= 0 else first % self.every, last, self.every)
-                found = block.rows(rows, int(self.number[run]))
+            while run < len(ends) and runs.rows[run] < end:
+                first, last = int(runs.rows[run]) - row, int(ends[run]) - row
+                rows = slice(first if first >= 0 else first % runs.every, last, runs.every)
+                found = block.rows(rows, int(runs.trajectory[run]))
                 if len(found.states):
                     yield found
                 if row + last > end:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from types import EllipsisType
-from typing import overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, ScalarMap
-from wgsindy.data.chunk import LOOK_AHEAD, WINDOW_SIZE, Window
-from wgsindy.data.dataset import Dataset
+from wgsindy.data.dataset import LOOK_AHEAD, WINDOW_SIZE, Dataset, Window
 from wgsindy.data.holes import (
+    Runs,
     complete,
     holes_of,
-    left_over,
     missing_sentence,
     partly_missing_sentence,
-    ranges,
     stand_ins,
     third_differences,
     velocities,
@@ -27,13 +25,11 @@ from wgsindy.data.holes import (
 )
 from wgsindy.data.validation import (
     check_columns,
-    check_every,
     checked_dt,
     checked_names,
     checked_states,
     checked_steps,
     inputs_last,
-    too_thin,
 )
 from wgsindy.errors import DataError, MissingValuesWarning, NotEnoughDataError
 
@@ -103,34 +99,35 @@ class Trajectories(Dataset):
         names: Sequence[str] | None = None,
         inputs: Sequence[str] = (),
     ) -> None:
-        found, lengths = checked_states(states)
-        names = checked_names(names, found.shape[1])
-        order = inputs_last(names, inputs)
-        found, names = found[:, order], tuple(names[column] for column in order)
+        values, lengths = checked_states(states)
+        names = checked_names(names, values.shape[1])
+        columns, inputs = inputs_last(names, inputs)
         if (dt is None) == (times is None):
             raise DataError(
                 "the sampling interval is needed once: pass dt (a number, or one per trajectory) "
                 "or times (one array per trajectory), not both and not neither."
             )
-        if times is not None:
-            self._keep(found, lengths, names, None, checked_steps(times, lengths))
-        else:
-            self._keep(found, lengths, names, checked_dt(dt, len(lengths)).copy(), None)
-        self._inputs = names[len(names) - len(inputs) :]
-        if complete(found) is not None:
-            check_columns(found)
+        self._keep(
+            states=values[:, columns],
+            lengths=lengths,
+            names=tuple(names[column] for column in columns),
+            dt=None if times is not None else checked_dt(dt, len(lengths)).copy(),
+            steps=None if times is None else checked_steps(times, lengths),
+            seen=None,
+            order=1,
+            inputs=inputs,
+        )
+        if complete(self._states) is not None:
+            check_columns(self._states)
             self._without_missing()
 
     def _without_missing(self) -> None:
         """Leave out rows without any value; put stand-ins into the others."""
-        there = np.isfinite(self._states)
-        empty: BoolArray = np.asarray(~there.any(axis=1))
-        left = self.without(holes_of(empty)) if empty.any() else self
-        seen = np.isfinite(left._states)
-        states = stand_ins(left._states, seen, left.times, left._offsets)
-        self._keep(
-            states, left._lengths, self._names, left._dt, left._steps, seen, inputs=self._inputs
-        )
+        empty: BoolArray = np.asarray(~np.isfinite(self._states).any(axis=1))
+        some = self.without(holes_of(empty)) if empty.any() else self
+        seen = np.isfinite(some._states)
+        states = stand_ins(some._states, seen, some.times, some._offsets)
+        self._keep(**some._kept() | {"states": states, "seen": seen})
         if empty.any():
             sentence = missing_sentence(int(np.count_nonzero(empty)), len(self))
             warnings.warn(sentence, MissingValuesWarning, stacklevel=3)
@@ -140,30 +137,49 @@ class Trajectories(Dataset):
 
     def _keep(
         self,
+        *,
         states: FloatArray,
         lengths: IntArray,
         names: tuple[str, ...],
         dt: FloatArray | None,
         steps: FloatArray | None,
-        seen: BoolArray | None = None,
-        order: int = 1,
-        inputs: tuple[str, ...] = (),
-    ) -> Trajectories:
+        seen: BoolArray | None,
+        order: int,
+        inputs: tuple[str, ...],
+    ) -> None:
         """Store checked arrays of nobody else: ``dt (R,)``, or ``steps (n_samples,)``."""
-        self._order, self._inputs = order, inputs
-        self._seen = None if seen is None or seen.all() else seen
         for array in (states, lengths, dt, steps, seen):
             if array is not None:
                 array.flags.writeable = False
         self._states, self._lengths, self._names = states, lengths, names
         self._offsets: IntArray = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self._dt, self._steps = dt, steps
+        self._seen = None if seen is None or seen.all() else seen
+        self._order, self._inputs = order, inputs
         if steps is not None:
             with np.errstate(over="ignore"):  # a mean step that is infinite is refused by name
                 self._total_time = float(steps.sum())
         elif dt is not None:
             self._total_time = float(dt @ (lengths - 1))
-        return self
+
+    def _kept(self) -> dict[str, Any]:
+        """What :meth:`_keep` has stored."""
+        return {
+            "states": self._states,
+            "lengths": self._lengths,
+            "names": self._names,
+            "dt": self._dt,
+            "steps": self._steps,
+            "seen": self._seen,
+            "order": self._order,
+            "inputs": self._inputs,
+        }
+
+    def _with(self, **changed: Any) -> Self:
+        """Return a copy in which some of what :meth:`_keep` stores is other."""
+        other = object.__new__(type(self))
+        other._keep(**self._kept() | changed)
+        return other
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -250,24 +266,18 @@ class Trajectories(Dataset):
         if len(indices) == 0:
             raise NotEnoughDataError("a subset of trajectories needs at least one index, got none.")
         chosen = np.array([self._position(index) for index in indices])
-        rows = ranges(self._offsets[chosen], self._offsets[chosen + 1])
-        return self._at(rows, self._lengths[chosen], chosen)
+        runs = Runs(self._offsets[chosen], self._lengths[chosen], np.arange(len(chosen)))
+        return self.at(runs)
 
     def select(self, names: Sequence[str]) -> Trajectories:
         """Return the same trajectories seen through some of their coordinates only."""
         missing = [name for name in names if name not in self.names]
         if missing:
             raise DataError(f"there is no coordinate {missing[0]!r}; there are {list(self.names)}.")
-        columns = [self.names.index(name) for name in names]
-        seen = None if self._seen is None else self._seen[:, columns]
-        states = self._states[:, columns]
         inputs = tuple(name for name in names if name in self._inputs)
         if inputs and tuple(names[-len(inputs) :]) != inputs:
             raise DataError(f"inputs come last; ask for {inputs[0]!r} behind the others.")
-        names = tuple(names)
-        return _new()._keep(
-            states, self._lengths, names, self._dt, self._steps, seen, inputs=inputs
-        )
+        return self._columns([self.names.index(name) for name in names], inputs)
 
     def driven_by(self, inputs: Sequence[str]) -> Trajectories:
         """Take some coordinates for known inputs, and move them behind the others.
@@ -275,17 +285,16 @@ class Trajectories(Dataset):
         >>> Trajectories([[[0.0, 1.0], [0.1, 0.9]]], dt=0.1).driven_by(["x"]).names
         ('y', 'x')
         """
-        order = inputs_last(self.names, inputs)
-        names = tuple(self.names[column] for column in order)
-        seen = None if self._seen is None else self._seen[:, order]
-        return _new()._keep(
-            self._states[:, order],
-            self._lengths,
-            names,
-            self._dt,
-            self._steps,
-            seen,
-            inputs=names[len(names) - len(inputs) :],
+        return self._columns(*inputs_last(self.names, inputs))
+
+    def _columns(self, columns: list[int], inputs: tuple[str, ...]) -> Trajectories:
+        """Return some coordinates, of which the last ones are ``inputs``."""
+        return self._with(
+            states=self._states[:, columns],
+            names=tuple(self.names[column] for column in columns),
+            seen=None if self._seen is None else self._seen[:, columns],
+            order=1,
+            inputs=inputs,
         )
 
     def replaced(self, name: str, new: str, values: ScalarMap) -> Trajectories:
@@ -296,46 +305,18 @@ class Trajectories(Dataset):
         if complete(states) is not None:
             raise DataError(f"{new!r} is NaN or infinite at some {name!r}; mark it as missing.")
         names = checked_names([new if old == name else old for old in self.names], self.dimension)
-        return _new()._keep(
-            states,
-            self._lengths,
-            names,
-            self._dt,
-            self._steps,
-            self._seen,
-            self._order,
-            names[len(names) - len(self._inputs) :],
-        )
+        inputs = names[len(names) - len(self._inputs) :]
+        return self._with(states=states, names=names, inputs=inputs)
 
-    def without(self, holes: IntArray) -> Trajectories:
-        """Leave out the samples in ``holes (H, 2)``; see :class:`Dataset`."""
-        left = left_over(holes, self._offsets, np.arange(len(self)))
-        owner = left.owner[np.flatnonzero(np.diff(left.trajectory, prepend=-1))]
-        return self._at(ranges(left.first, left.last), left.lengths, owner)
+    @property
+    def runs(self) -> Runs:
+        """Where the samples are in the array: each trajectory is one run."""
+        return Runs(self._offsets[:-1], self._lengths, np.arange(len(self)))
 
-    def thinned(self, every: int) -> Trajectories:
-        """Keep the first sample of each trajectory and every ``every``-th after it.
-
-        Trajectories too short for one such step are left out; none are joined.
-
-        Raises
-        ------
-        DataError
-            If ``every`` is not a whole number from 1.
-        NotEnoughDataError
-            If no trajectory is long enough.
-        """
-        check_every(every)
-        long = self._lengths > every
-        if not long.any():
-            raise too_thin(every, self._lengths)
-        lengths = -(-self._lengths[long] // every)
-        number = ranges(np.zeros_like(lengths), lengths)  # of each sample in its trajectory
-        rows = np.repeat(self._offsets[:-1][long], lengths) + every * number
-        return self._at(rows, lengths, np.flatnonzero(long))
-
-    def _at(self, rows: IntArray, lengths: IntArray, owner: IntArray) -> Trajectories:
-        """Return samples at ``rows (n,)``: trajectories of ``lengths (R,)``, parts of ``owner``."""
+    def at(self, runs: Runs) -> Self:
+        """Return some samples of the array, with the time between them for their steps."""
+        rows, lengths = runs.all_rows(), runs.lengths
+        owner = np.searchsorted(self._offsets, runs.first_rows, side="right") - 1
         ends = np.cumsum(lengths) - 1
         dt, steps = self._dt, self._steps
         if dt is not None:
@@ -350,9 +331,7 @@ class Trajectories(Dataset):
             steps = np.add.reduceat(steps, rows)
             steps[ends] = 0.0
         seen = None if self._seen is None else self._seen[rows]
-        return _new()._keep(
-            self._states[rows], lengths, self._names, dt, steps, seen, self._order, self._inputs
-        )
+        return self._with(states=self._states[rows], lengths=lengths, dt=dt, steps=steps, seen=seen)
 
     def complete(self) -> Trajectories:
         """Leave out all samples that lack a value.
@@ -371,14 +350,11 @@ class Trajectories(Dataset):
         """Take ``states (n_samples, d)`` as stand-ins for what was not measured."""
         assert self._seen is not None
         filled = np.where(self._seen, self._states, states)
-        new = _new()._keep(filled, self._lengths, self._names, self._dt, self._steps)
-        return new.marked(self._seen, self._order)
+        return self._with(states=filled, inputs=())
 
     def marked(self, seen: BoolArray | None, order: int) -> Trajectories:
         """Say that of the same samples ``seen (n_samples, d)`` was measured."""
-        return _new()._keep(
-            self._states, self._lengths, self._names, self._dt, self._steps, seen, order
-        )
+        return self._with(seen=seen, order=order, inputs=())
 
     def third_differences(self, lag: int = 1) -> FloatArray:
         """Mean squares ``(d,)`` of third differences of samples that are ``lag`` steps apart."""
@@ -395,14 +371,12 @@ class Trajectories(Dataset):
         names = checked_names([*self.names, *map(velocity_name, self.names)], 2 * self.dimension)
         speed = velocities(self._states, self.times, self._offsets)
         seen = np.ones(self._states.shape, dtype=bool) if self._seen is None else self._seen
-        return _new()._keep(
-            np.hstack([self._states, speed]),
-            self._lengths,
-            names,
-            self._dt,
-            self._steps,
-            np.hstack([seen, np.zeros_like(seen)]),
+        return self._with(
+            states=np.hstack([self._states, speed]),
+            names=names,
+            seen=np.hstack([seen, np.zeros_like(seen)]),
             order=2,
+            inputs=(),
         )
 
     @property
@@ -445,7 +419,3 @@ class Trajectories(Dataset):
             steps = self._dt[trajectory[: stop - start]]
         seen = None if self._seen is None else self._seen[start:ahead]
         return Window(start, self._states[start:ahead], trajectory, steps, seen)
-
-
-def _new() -> Trajectories:
-    return object.__new__(Trajectories)

@@ -192,34 +192,22 @@ def _as_times(times: Any, lengths: IntArray) -> FloatArray:
     return np.concatenate(listed)
 
 
-def check_every(every: Any) -> None:
-    """Refuse what is no count of samples."""
-    whole(every, "every", 1)
-
-
-def too_thin(every: int, lengths: IntArray) -> NotEnoughDataError:
-    """Say that no trajectory is long enough."""
-    return NotEnoughDataError(
-        f"every={every} leaves no step: the longest trajectory has {lengths.max()} samples."
-    )
-
-
-def inputs_last(names: Sequence[str], inputs: Sequence[str]) -> list[int]:
-    """Columns in the order in which they are kept: those of the ``inputs`` behind the others.
+def inputs_last(names: Sequence[str], inputs: Sequence[str]) -> tuple[list[int], tuple[str, ...]]:
+    """Columns in the order in which they are kept, ``inputs`` behind the others, and these.
 
     Raises
     ------
     DataError
         If an input is no coordinate, or no coordinate is left that has an equation.
     """
-    inputs = [inputs] if isinstance(inputs, str) else list(inputs)
-    unknown = [name for name in inputs if name not in names]
+    last = (inputs,) if isinstance(inputs, str) else tuple(inputs)
+    unknown = [name for name in last if name not in names]
     if unknown:
         raise DataError(f"there is no input {unknown[0]!r}; there are {list(names)}.")
-    if len(set(inputs)) != len(inputs) or len(inputs) >= len(names):
+    if len(set(last)) != len(last) or len(last) >= len(names):
         raise DataError(
-            f"inputs {inputs} of the coordinates {list(names)}: name each once, and leave at least "
-            "one coordinate that has an equation."
+            f"inputs {list(last)} of the coordinates {list(names)}: name each once, and leave at "
+            "least one coordinate that has an equation."
         )
-    driven = [column for column, name in enumerate(names) if name not in inputs]
-    return [*driven, *(list(names).index(name) for name in inputs)]
+    driven = [column for column, name in enumerate(names) if name not in last]
+    return [*driven, *(list(names).index(name) for name in last)], last

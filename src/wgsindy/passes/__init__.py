@@ -1,6 +1,6 @@
 """Sums over data: where they run, and the first of them."""
 
-from wgsindy.passes.dask_client import connected
+from wgsindy.passes.dask_cluster import connected
 from wgsindy.passes.engine import (
     SERIAL,
     Engine,
