@@ -17,7 +17,7 @@ from wgsindy.data import BoolArray, FloatArray, Frame
 from wgsindy.model import tensor
 from wgsindy.model.display.numbers import rounded, with_error
 from wgsindy.model.tensor import TensorField
-from wgsindy.terms import Basis, Expression, Monomials, Node, add, collect_terms, constant, multiply
+from wgsindy.terms import Basis, Expression, Monomials, collect_terms, constant, product_of, sum_of
 
 if TYPE_CHECKING:
     import sympy
@@ -51,7 +51,13 @@ class LinearForm:
     def expressions(self) -> list[Expression]:
         """Return every field as one formula, with every term and every digit."""
         terms = [Expression.parse(term, self.names).root for term in self.terms]
-        return [Expression(_sum_of(row.tolist(), terms), self.names) for row in self.coefficients]
+        return [
+            Expression(
+                sum_of(*(product_of(constant(c), t) for c, t in zip(row, terms, strict=True) if c)),
+                self.names,
+            )
+            for row in self.coefficients.tolist()
+        ]
 
     def sympy_terms(self) -> list[Any]:
         """Return the terms as SymPy expressions."""
@@ -75,13 +81,6 @@ class LinearForm:
         """Return the form with the terms that are ``shown (F, K)``, coefficients to ``digits``."""
         rows = [[float(rounded(c, digits)) for c in row] for row in self.coefficients * shown]
         return replace(self, coefficients=np.array(rows))
-
-
-def _sum_of(coefficients: Sequence[float], terms: Sequence[Node]) -> Node:
-    parts = [
-        multiply(constant(c), term) for c, term in zip(coefficients, terms, strict=True) if c != 0
-    ]
-    return add(*parts) if len(parts) > 1 else parts[0] if parts else constant(0.0)
 
 
 def join_terms(

@@ -1,13 +1,18 @@
 """Candidate terms: formulas, monomials, libraries of both."""
 
-from wgsindy.terms.angular import angular_library
 from wgsindy.terms.basis import Basis, basis_of, collect_terms, split_formulas
 from wgsindy.terms.derivatives import FUNCTIONS
 from wgsindy.terms.expression import Expression, Notation
-from wgsindy.terms.library import Library, library
+from wgsindy.terms.library import (
+    Library,
+    angular_library,
+    library,
+    origin_notes,
+    origin_of,
+    round_number,
+)
 from wgsindy.terms.monomials import Monomials, Taylor, monomial_name
-from wgsindy.terms.origin import origin_notes, origin_of, round_number
-from wgsindy.terms.parsing import Node, add, constant, multiply
+from wgsindy.terms.parsing import Node, constant, product_of, sum_of
 
 __all__ = [
     "FUNCTIONS",
@@ -18,16 +23,16 @@ __all__ = [
     "Node",
     "Notation",
     "Taylor",
-    "add",
     "angular_library",
     "basis_of",
     "collect_terms",
     "constant",
     "library",
     "monomial_name",
-    "multiply",
     "origin_notes",
     "origin_of",
+    "product_of",
     "round_number",
     "split_formulas",
+    "sum_of",
 ]

@@ -16,7 +16,7 @@ from wgsindy.terms.monomials import Monomials, monomial_name
 if TYPE_CHECKING:
     import sympy
 
-CLOSED = 1e-9  # of a derivative may lie outside of the span, by rounding
+OUTSIDE_SPAN = 1e-9  # share of a derivative that rounding may put outside of the span
 
 
 class Basis:
@@ -27,7 +27,7 @@ class Basis:
     mapped back exactly (:attr:`to_physical`).
 
     Physical terms are functions of ``x - origin``, which is ``x`` unless data are far from zero
-    (:mod:`wgsindy.terms.origin`).
+    (:mod:`wgsindy.terms.library`).
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Basis:
                 held |= term.variables
         inner, target = np.stack(values, axis=1), np.hstack(slopes)
         outside = target - inner @ np.linalg.lstsq(inner, target, rcond=None)[0]
-        inside = np.abs(outside).max(axis=0) <= CLOSED * np.abs(target).max(axis=0)
+        inside = np.abs(outside).max(axis=0) <= OUTSIDE_SPAN * np.abs(target).max(axis=0)
         return inside.reshape(-1, d).all(axis=0) & ~np.isin(self.names, list(held))
 
     @cached_property

@@ -9,19 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from wgsindy.data import FloatArray, IntArray
 from wgsindy.terms.derivatives import FUNCTIONS, Jet
-from wgsindy.terms.parsing import LARGEST_WHOLE, Node, add, constant, multiply, parse
-from wgsindy.terms.sympy_bridge import from_sympy, to_sympy
+from wgsindy.terms.parsing import (
+    LARGEST_WHOLE,
+    Node,
+    constant,
+    evaluated,
+    from_sympy,
+    parse,
+    product_of,
+    sum_of,
+    to_sympy,
+)
 
 if TYPE_CHECKING:
     import sympy
-
-VALUES: dict[str, Callable[[Any], Any]] = {name: getattr(np, name) for name in FUNCTIONS}
 
 
 def _number_text(number: float) -> str:
@@ -108,7 +115,7 @@ class Expression:
     def value(self, states: FloatArray) -> FloatArray:
         """Evaluate at ``states (n, d)``; returns ``(n,)``."""
         columns = dict(zip(self.names, states.T, strict=True))
-        result = _value(self.root, columns)
+        result = evaluated(self.root, columns)
         return np.broadcast_to(np.asarray(result, dtype=np.float64), (len(states),))
 
     def jet(self, states: FloatArray) -> Jet:
@@ -142,7 +149,7 @@ class Expression:
         'x**2*sin(y - 300)'
         """
         moved = {
-            name: add(Node("variable", name=name), constant(-place))
+            name: sum_of(Node("variable", name=name), constant(-place))
             for name, place in zip(self.names, origin.tolist(), strict=True)
             if place
         }
@@ -169,7 +176,7 @@ def _split_coefficient(node: Node) -> tuple[float, Node]:
     if node.kind == "constant":
         return node.number, constant(1.0)
     if node.kind == "*" and node.children[0].kind == "constant":
-        return node.children[0].number, multiply(*node.children[1:])
+        return node.children[0].number, product_of(*node.children[1:])
     return 1.0, node
 
 
@@ -184,29 +191,6 @@ def _replaced(node: Node, variables: dict[str, Node]) -> Node:
     if node.kind == "variable":
         return variables.get(node.name, node)
     return replace(node, children=tuple(_replaced(child, variables) for child in node.children))
-
-
-def _value(node: Node, columns: dict[str, FloatArray]) -> Any:
-    match node.kind:
-        case "constant":
-            return node.number
-        case "variable":
-            return columns[node.name]
-        case "power":
-            base = _value(node.children[0], columns)
-            return np.power(base, int(node.number) if node.number in (2.0, 3.0) else node.number)
-    values = [_value(child, columns) for child in node.children]
-    match node.kind:
-        case "+":
-            return sum(values[1:], values[0])
-        case "*":
-            result = values[0]
-            for factor in values[1:]:
-                result = result * factor
-            return result
-    if node.name in ("min", "max"):
-        return (np.minimum if node.name == "min" else np.maximum)(*values)
-    return VALUES[node.name](values[0])
 
 
 def _jet(node: Node, jets: dict[str, Jet], n: int, d: int) -> Jet:
@@ -265,7 +249,7 @@ def _added(node: Node, notation: Notation) -> str:
     """Write a term after others; what begins with a negative number is subtracted."""
     number = node.children[0] if node.kind == "*" else node
     if number.kind == "constant" and number.number < 0:
-        return f" - {_text(multiply(constant(-1.0), node), notation, inside=True)}"
+        return f" - {_text(product_of(constant(-1.0), node), notation, inside=True)}"
     return f" + {_text(node, notation, inside=True)}"
 
 

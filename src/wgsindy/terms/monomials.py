@@ -12,7 +12,7 @@ import numpy as np
 
 from wgsindy.data import FloatArray, IntArray
 
-FEW = 24  # monomials up to which sums over them are faster as a matrix than one by one
+MATRIX_UP_TO = 24  # monomials up to which sums over them are faster as a matrix (measured)
 
 
 class Taylor(NamedTuple):
@@ -115,7 +115,7 @@ class Monomials:
                         factor = float(prod(factors) * scale[list(at)].prod())
                         found.append((k, m, int(place[at]), factor))
         matrix = None
-        if len(self) <= FEW:
+        if len(self) <= MATRIX_UP_TO:
             matrix = np.zeros((len(self), len(found)))
             matrix[[k for k, *_ in found], range(len(found))] = [factor for *_, factor in found]
         _, source, row, _ = np.array(found).reshape(-1, 4).T.astype(np.int64)
