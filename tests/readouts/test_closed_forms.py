@@ -163,7 +163,7 @@ def nearly_singular(turning: float) -> Generator:
 @pytest.mark.parametrize("turning", [0.0, 0.1])
 def test_a_tensor_that_is_nearly_singular_and_turns(turning: float) -> None:
     told = nearly_singular(turning).readouts(box=[(-4, 4), (-4, 4)])
-    chain = told.solved.fine.chain
+    chain = told.solved.fine
     assert (chain.edges.forward >= 0).all()
     assert (chain.edges.backward >= 0).all()
     assert (chain.probability > 0).all()

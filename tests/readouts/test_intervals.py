@@ -12,9 +12,8 @@ from wgsindy.errors import ReadoutError
 from wgsindy.estimate import fit_dataset
 from wgsindy.model import Generator
 from wgsindy.readouts import Value
-from wgsindy.readouts.draws import drawn_generators
-from wgsindy.readouts.named import named_model
-from wgsindy.readouts.values import Field
+from wgsindy.readouts.grid_error import Field, drawn_generators
+from wgsindy.readouts.textbook_models import named_model
 
 
 @pytest.fixture(scope="module")

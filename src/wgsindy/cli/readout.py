@@ -111,7 +111,7 @@ def _tell_density(told: Readouts) -> None:
             size = (spread[p, p] * spread[q, q]) ** 0.5
             shown = spread[p, q] if abs(spread[p, q]) > NEARLY_ZERO * size else 0.0
             say_indented(f"{label} = {shown:.4g}{_between(low, high)}")
-    peak = told.grid.centres[told.solved.fine.chain.probability.argmax()]
+    peak = told.grid.centres[told.solved.fine.probability.argmax()]
     place = ", ".join(f"{name} = {x:.3g}" for name, x in zip(names, peak, strict=True))
     say_indented(f"highest density at {place}")
 
@@ -139,7 +139,7 @@ def _tell_rates(told: Readouts) -> None:
             say_indented(f"rate {rate.decay!r}{ending}; time {time.value:.3g}")
     sets = told.metastable_sets(told.grid.centres)
     if sets.max() > 0:
-        held = [float(told.solved.fine.chain.probability[sets == k].sum()) for k in set(sets)]
+        held = [float(told.solved.fine.probability[sets == k].sum()) for k in set(sets)]
         shares = ", ".join(f"{100 * share:.0f} %" for share in held)
         say_indented(f"{len(held)} metastable sets, with {shares} of the probability")
 

@@ -1,7 +1,7 @@
 """A diffusion as a Markov chain on the cells of a grid, with rates that are never negative.
 
 In divergence form the probability current is J = (1/2) a (2 g pi - grad pi), with the force
-g = a^-1 (b - div a / 2). In units of the cells a = sum_e w_e e e' (:mod:`.selling`), so
+g = a^-1 (b - div a / 2). In units of the cells a = sum_e w_e e e' (:mod:`.integer_directions`), so
 J = sum_e J_e e, and each J_e is one-dimensional along the edge between x and x + e. There the
 exponentially fitted current of Scharfetter and Gummel (1969) is exact for a constant one:
 
@@ -19,48 +19,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray, IntArray
 from wgsindy.errors import ReadoutError
+from wgsindy.model import Generator
 from wgsindy.readouts.grid import Grid
-from wgsindy.readouts.selling import decompose
+from wgsindy.readouts.integer_directions import decompose
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
-UPWIND = 0.1  # of the drift over a cell: noise below it is raised to it
-LEAST_NOISE = 1e-12  # of the largest noise of the box, where there is neither noise nor drift
-SHIFT = 1e-5  # of the rate at which the box is crossed: where the matrix is factorised
-CLOSER = 1e-3  # of the shift before: where it is again, if a law has slower parts
-ROUNDING = 2e-14  # of the largest rate: what is slower, rounding may have made
+# What rounding leaves: doubles have 2e-16, of which some add up in a factorisation.
+ROUNDED_RATE = 2e-14  # of the largest rate: what is slower, rounding may have made
 UNDERFLOW = 1e-15  # of the largest probability: what rounding leaves of none at all
+NOISE_FLOOR = 1e-12  # of the largest noise of the box, where there is neither noise nor drift
+UPWIND = 0.1  # of the drift over a cell is the least noise: a jump back is e^-20 as likely then
+# Set by hand: from where on more noise, or a wall, is seen in how errors fall.
 RAISED = 1e-6  # of the noise: where more was added, the current is upwind
 FIRST_ORDER = 0.02  # probability of such cells from which on errors are of first order
 AT_A_WALL = 1e-3  # probability of the cells at a side from which on a law reaches a wall
-LEAST_ORDER = 0.1
-SETTLED, MOST_ITERATIONS = 1e-12, 200
-
-
-class Fields(NamedTuple):
-    """Drift ``(m, d)`` and tensor ``(m, d, d)`` at the points of the half lattice of a grid."""
-
-    drift: FloatArray
-    tensor: FloatArray
-
-
-class Process(Protocol):
-    """Anything that has a drift and a tensor."""
-
-    def drift(self, points: FloatArray) -> FloatArray:
-        """Drift ``(n, d)``."""
-        ...
-
-    def diffusion(self, points: FloatArray) -> FloatArray:
-        """Tensor ``(n, d, d)``."""
-        ...
+LEAST_ORDER = 0.1  # two cells do not tell a lower one
+# Inverse iteration: the closer to zero the matrix is factorised, the faster a law is found.
+SHIFT = 1e-5  # of the rate at which the box is crossed: beside every rate that is of interest
+CLOSER = 1e-3  # of the shift before: where it is again, if a law has slower parts
+SAME_LAW, MOST_ITERATIONS = 1e-12, 200  # change of probability at which it is found
 
 
 class Edges(NamedTuple):
@@ -84,34 +69,31 @@ class Edges(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """A Markov chain on the cells of ``grid``."""
+    """A generator as a Markov chain on the cells of ``grid``."""
 
+    generator: Generator
     grid: Grid
     edges: Edges
     upwind: BoolArray  # (n,) where noise was raised
     crossing: float  # rate at which the box is crossed, by drift or by noise
 
     @classmethod
-    def of(cls, process: Process, grid: Grid) -> Chain:
+    def of(cls, generator: Generator, grid: Grid) -> Chain:
         """Put a process on a grid."""
         points = grid.half_points
-        return cls.from_fields(grid, Fields(process.drift(points), process.diffusion(points)))
-
-    @classmethod
-    def from_fields(cls, grid: Grid, fields: Fields) -> Chain:
-        """Put a process on a grid whose fields are known on its half lattice."""
-        if not (np.isfinite(fields.drift).all() and np.isfinite(fields.tensor).all()):
+        drift, tensor = generator.drift(points), generator.diffusion(points)
+        if not (np.isfinite(drift).all() and np.isfinite(tensor).all()):
             raise ReadoutError(
                 "drift or tensor is not finite somewhere in the box; give a smaller box=."
             )
-        noise = fields.tensor / np.multiply.outer(grid.step, grid.step)
-        carried = (fields.drift - _divergence(grid, fields.tensor) / 2) / grid.step
-        raised = _upwind(noise, carried)
-        centres = _centres(grid)
+        noise = tensor / np.multiply.outer(grid.step, grid.step)
+        carried = (drift - _divergence(grid, tensor) / 2) / grid.step
+        raised, centres = _upwind(noise, carried), _centres(grid)
         force: FloatArray = np.linalg.solve(raised, carried[:, :, None])[:, :, 0].astype(np.float64)
         shares = np.abs(carried).mean(axis=0) / grid.shape
         shares += np.einsum("npp->p", noise) / len(noise) / np.square(grid.shape)
         return cls(
+            generator,
             grid,
             _edges(grid, raised[centres], force),
             (np.einsum("npp->n", raised - noise) > RAISED * np.einsum("npp->n", noise))[centres],
@@ -149,7 +131,7 @@ class Chain:
     @property
     def slowest(self) -> float:
         """The slowest rate that rounding cannot have made."""
-        return ROUNDING * float(np.abs(self.rates.diagonal()).max())
+        return ROUNDED_RATE * float(np.abs(self.rates.diagonal()).max())
 
     @property
     def probability(self) -> FloatArray:
@@ -164,24 +146,20 @@ class Chain:
     @cached_property
     def _law(self) -> tuple[FloatArray, bool]:
         """By inverse iteration, closer to zero the slower it is."""
-        found, factor, shift = (
-            np.full(self.grid.size, 1.0 / self.grid.size),
-            self.factor,
-            self.shift,
-        )
-        settled = False
+        law = np.full(self.grid.size, 1.0 / self.grid.size)
+        factor, shift, settled = self.factor, self.shift, False
         while not settled and shift > self.slowest:
             for _ in range(MOST_ITERATIONS):
-                before = found
-                found = np.abs(factor.solve(before, trans="T"))
-                found /= found.sum()
-                settled = bool(np.abs(found - before).sum() < SETTLED)
+                before = law
+                law = np.abs(factor.solve(before, trans="T"))
+                law /= law.sum()
+                settled = bool(np.abs(law - before).sum() < SAME_LAW)
                 if settled:
                     break
             else:
                 shift *= CLOSER
                 factor = factorise(self.rates, shift)
-        return np.maximum(found, UNDERFLOW * found.max()), settled
+        return np.maximum(law, UNDERFLOW * law.max()), settled
 
     @property
     def density(self) -> FloatArray:
@@ -209,8 +187,8 @@ class Chain:
         held = np.bincount(self.grid.cells[:, p], self.probability, self.grid.shape[p])
         ends = [(held[0], held[1]), (held[-1], held[-2])]
         # Centres of the first two cells are at 1/2 and 3/2 of a cell from the wall.
-        found = [1 - np.log(a / b) / np.log(3.0) for a, b in ends if a > AT_A_WALL]
-        return float(np.clip(min(found, default=2.0), LEAST_ORDER, 2.0))
+        orders = [1 - np.log(a / b) / np.log(3.0) for a, b in ends if a > AT_A_WALL]
+        return float(np.clip(min(orders, default=2.0), LEAST_ORDER, 2.0))
 
     def forget(self) -> None:
         """Let go of what is large; it is made again when it is asked for."""
@@ -268,7 +246,7 @@ def _upwind(noise: FloatArray, carried: FloatArray) -> FloatArray:
     d = noise.shape[1]
     least = np.linalg.eigvalsh(noise)[:, 0] if d > 1 else noise[:, 0, 0]
     missing = np.maximum(UPWIND * np.abs(carried) - least[:, None], 0.0)
-    floor = LEAST_NOISE * float(np.abs(noise).max(initial=0.0)) or 1.0
+    floor = NOISE_FLOOR * float(np.abs(noise).max(initial=0.0)) or 1.0
     missing += np.maximum(floor - least[:, None], 0.0)
     raised = noise.copy()
     for p in range(d):
@@ -284,7 +262,7 @@ def _edges(grid: Grid, noise: FloatArray, force: FloatArray) -> Edges:
     """
     weights, directions = decompose(noise)
     strides = np.array([int(np.prod(grid.half_shape[p + 1 :])) for p in range(grid.dimension)])
-    found: list[Edges] = []
+    edges: list[Edges] = []
     for e in range(weights.shape[1]):
         for sign in (1, -1):
             ends = np.clip(grid.cells + sign * directions[:, e], 0, np.array(grid.shape) - 1)
@@ -296,10 +274,5 @@ def _edges(grid: Grid, noise: FloatArray, force: FloatArray) -> Edges:
                 for share, part in ((1 / 6, 0), (4 / 6, 1), (1 / 6, 2))
             )
             weight = weights[used, e] / 4
-            found.append(Edges(used, grid.number(ends[used]), weight, 2 * np.asarray(along)))
-    return Edges(
-        np.concatenate([part.first for part in found]),
-        np.concatenate([part.second for part in found]),
-        np.concatenate([part.weight for part in found]),
-        np.concatenate([part.force for part in found]),
-    )
+            edges.append(Edges(used, grid.number(ends[used]), weight, 2 * np.asarray(along)))
+    return Edges(*(np.concatenate(parts) for parts in zip(*edges, strict=True)))

@@ -13,8 +13,9 @@ import numpy as np
 from wgsindy.data import BoolArray, FloatArray, IntArray
 from wgsindy.errors import ReadoutError
 
-CELLS = {1: 1024, 2: 128, 3: 24}  # a side, by the number of coordinates
-FEWEST_CELLS, MOST_CELLS = 16, 400_000  # a side, and in all
+# A side, by the number of coordinates: a second for a fit without draws.
+DEFAULT_CELLS = {1: 1024, 2: 128, 3: 24}
+FEWEST_CELLS, MOST_CELLS = 16, 400_000  # a side, and in all: what memory holds of factors
 
 
 @dataclass(frozen=True)
@@ -135,9 +136,9 @@ class Grid:
 
 def shape_of(cells: int | Sequence[int] | None, dimension: int) -> tuple[int, ...]:
     """Cells along each axis; by default 1024, 128 and 24 in 1, 2 and 3 dimensions."""
-    if dimension not in CELLS:
+    if dimension not in DEFAULT_CELLS:
         raise ReadoutError(f"a grid takes 1 to 3 coordinates, this generator has {dimension}.")
-    asked = CELLS[dimension] if cells is None else cells
+    asked = DEFAULT_CELLS[dimension] if cells is None else cells
     shape = tuple(asked) if np.iterable(asked) else (asked,) * dimension
     counts = len(shape) == dimension and all(isinstance(m, int | np.integer) for m in shape)
     if not counts or min(shape) < FEWEST_CELLS or math.prod(shape) > MOST_CELLS:

@@ -1,19 +1,29 @@
-"""What holds of a chain in the long run: current, entropy, moments; rates, modes, hopping sets."""
+"""What a chain does: current, entropy, moments; rates, modes, hopping sets; how functions evolve.
+
+exp(Q t) f and (Q - i w)^-1 f, for all t and w at once, take one factorisation and a few dozen
+solves: Krylov spaces of the resolvent (van den Eshof and Hochbruck 2006) hold the smooth part of f
+first, which is what remains.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wgsindy.data import FloatArray, IntArray
 from wgsindy.errors import ReadoutError
-from wgsindy.readouts.chain import Chain
+from wgsindy.readouts.chain import Chain, factorise
+from wgsindy.terms import Expression
 
 ComplexArray = NDArray[np.complex128]
 MORE = 10  # rates that are computed beside those asked for: the nearest to zero need not be slowest
-METASTABLE = 3.0  # the next rate is so many times as fast as the last of the slow ones
+METASTABLE = 3.0  # set by hand: the next rate is so many times as fast as the last of the slow ones
+SOLVES = 48  # dimension of a Krylov space; one that is complete ends before
+CONSTANT = 1e-24  # of a square: what rounding leaves of a constant without its mean
+BREAKDOWN = 1e-12  # of a new direction: what rounding leaves where the space is complete
 
 
 def net_flow(chain: Chain) -> FloatArray:
@@ -105,21 +115,20 @@ def slow_count(values: ComplexArray) -> int:
     # Complex modes turn, they do not hop.
     turning = np.flatnonzero(np.abs(values.imag) > 1e-9 * np.abs(values))
     last = int(turning[0]) if len(turning) else len(values)
-    wide = np.flatnonzero(ratios[: max(last, 0)] >= METASTABLE)
-    wide = wide[wide < last]
+    wide = np.flatnonzero(ratios[:last] >= METASTABLE)
     return 1 if not len(wide) else int(wide[np.argmax(ratios[wide])]) + 2
 
 
-def metastable_sets(found: Modes) -> IntArray:
+def metastable_sets(slow: Modes) -> IntArray:
     """Number of the metastable set of each cell, ``(n,)``.
 
     The slow modes map cells into a simplex whose corners are the sets (Weber and Galliat 2002);
     a cell belongs to the corner that it is nearest to.
     """
-    count = slow_count(found.values)
+    count = slow_count(slow.values)
     if count == 1:
-        return np.zeros(len(found.functions), dtype=np.int64)
-    plane = np.column_stack([np.ones(len(found.functions)), found.functions[:, : count - 1].real])
+        return np.zeros(len(slow.functions), dtype=np.int64)
+    plane = np.column_stack([np.ones(len(slow.functions)), slow.functions[:, : count - 1].real])
     corners = [int(np.argmax(np.linalg.norm(plane[:, 1:], axis=1)))]
     apart = plane - plane[corners[0]]
     for _ in range(count - 1):
@@ -128,3 +137,80 @@ def metastable_sets(found: Modes) -> IntArray:
         apart = apart - np.outer(apart @ unit, unit)
     membership = plane @ np.linalg.inv(plane[corners])
     return np.asarray(membership.argmax(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Evolution:
+    """The action of rates on one function, in a small space."""
+
+    basis: FloatArray  # (n, m) orthonormal
+    matrix: FloatArray  # (m, m): Q in the basis
+    start: FloatArray  # (m,): the function in the basis
+
+    @classmethod
+    def of(cls, factor: Any, start: FloatArray, rate: float) -> Evolution:
+        """Build the space of ``start (n,)``; ``factor`` of Q - ``rate``, that of interest."""
+        basis = np.zeros((len(start), SOLVES + 1))
+        hessenberg = np.zeros((SOLVES + 1, SOLVES))
+        size = float(np.linalg.norm(start))
+        basis[:, 0] = start / size
+        used = SOLVES
+        for k in range(SOLVES):
+            vector = factor.solve(basis[:, k])
+            length = np.linalg.norm(vector)
+            for _ in range(2):  # orthogonal to rounding only after a second time
+                overlap = basis[:, : k + 1].T @ vector
+                hessenberg[: k + 1, k] += overlap
+                vector = vector - basis[:, : k + 1] @ overlap
+            hessenberg[k + 1, k] = np.linalg.norm(vector)
+            if hessenberg[k + 1, k] <= BREAKDOWN * length:
+                used = k + 1
+                break
+            basis[:, k + 1] = vector / hessenberg[k + 1, k]
+        small = rate * np.eye(used) + np.linalg.inv(hessenberg[:used, :used])
+        return cls(basis[:, :used], small, size * np.eye(used)[0])
+
+    def at(self, times: FloatArray, weights: FloatArray) -> FloatArray:
+        """Averages ``weights' exp(Q t) f`` at ``times (k,)``; weights ``(n,)`` or ``(n, m)``."""
+        from scipy.linalg import expm
+
+        averages = weights.T @ self.basis
+        return np.stack([averages @ (expm(self.matrix * t) @ self.start) for t in times])
+
+    def spectrum(self, frequencies: FloatArray, weights: FloatArray) -> FloatArray:
+        """2 Re weights' (i w - Q)^-1 f at angular ``frequencies (k,)``: both sides of time."""
+        averages, one = weights @ self.basis, np.eye(len(self.matrix))
+        solved = [np.linalg.solve(1j * w * one - self.matrix, self.start) for w in frequencies]
+        return np.array([2 * float((averages @ x).real) for x in solved])
+
+
+def observed(chain: Chain, formula: Expression) -> tuple[FloatArray, FloatArray]:
+    """A quantity without its mean ``(n,)``, and the same weighted by the stationary law."""
+    with np.errstate(all="ignore"):
+        values = formula.value(chain.grid.centres)
+        moved = np.asarray(values - chain.probability @ values)
+        square, variance = chain.probability @ values**2, chain.probability @ moved**2
+    if not CONSTANT * square < variance < np.inf:
+        raise ReadoutError(f"{formula.text} is constant or infinite in the box; it tells nothing.")
+    return moved, moved * chain.probability
+
+
+def moments_after(chain: Chain, start: FloatArray, time: float) -> tuple[FloatArray, FloatArray]:
+    """Mean ``(d,)`` and covariance ``(d, d)`` of the state at ``time`` after ``start (d,)``.
+
+    Powers of the way from the start are carried back to it, which is smooth at any time; a law
+    that starts in a point is not.
+    """
+    d, weights = len(start), chain.grid.weights_at(start)
+    away, after = chain.grid.centres - start, np.array([time])
+    factor = factorise(chain.rates, 1.0 / time)
+
+    def expected(values: FloatArray) -> float:
+        return float(Evolution.of(factor, values, 1.0 / time).at(after, weights)[0])
+
+    mean = np.array([expected(away[:, p]) for p in range(d)])
+    square = np.zeros((d, d))
+    for p in range(d):
+        for q in range(p + 1):
+            square[p, q] = square[q, p] = expected(away[:, p] * away[:, q])
+    return start + mean, square - np.outer(mean, mean)

@@ -14,25 +14,40 @@ from numpy.typing import ArrayLike
 from wgsindy.data import Dataset, FloatArray, Frame, IntArray, number, numbers, whole
 from wgsindy.errors import ReadoutError
 from wgsindy.passes import data_summary
-from wgsindy.readouts import box as boxes
-from wgsindy.readouts import long_run
-from wgsindy.readouts.chain import factorise
-from wgsindy.readouts.evolution import Evolution, moments_after, observed
+from wgsindy.readouts import long_run, state_space
+from wgsindy.readouts.chain import Chain, factorise
 from wgsindy.readouts.grid import Grid, shape_of
-from wgsindy.readouts.long_run import ComplexArray, Modes, metastable_sets, modes
-from wgsindy.readouts.named import NamedModel, named_model
+from wgsindy.readouts.grid_error import (
+    Field,
+    Forecast,
+    Oscillation,
+    PassageTime,
+    Rate,
+    Split,
+    TwoGrids,
+    Value,
+    matched,
+)
+from wgsindy.readouts.long_run import (
+    ComplexArray,
+    Evolution,
+    Modes,
+    metastable_sets,
+    modes,
+    moments_after,
+    observed,
+)
 from wgsindy.readouts.passage import OVERLAP, Ending, Level, Region, level_of, point_of, targets
-from wgsindy.readouts.two_grids import LOOSE_CUT, Solved, TwoGrids, matched
-from wgsindy.readouts.values import Field, Forecast, Oscillation, PassageTime, Rate, Split, Value
+from wgsindy.readouts.textbook_models import NamedModel, named_model
 from wgsindy.terms import Expression
 
 if TYPE_CHECKING:
     from wgsindy.model import Generator
 
-RATES = 6  # that are computed
+COMPUTED_RATES = 6  # the slowest: a page shows four of them
 BESIDE = 2  # more of them in draws, where another may come before the slowest of these
-SHORTEST = 1e-200  # a time of zero, whose logarithm has to be a number
-TURNS = 1e-6  # of a rate: an angular frequency above it is one
+NO_TIME = 1e-200  # a time of zero, whose logarithm has to be a number
+TURNING = 1e-6  # of a rate: an angular frequency above it is one
 
 
 class Readouts:
@@ -74,7 +89,7 @@ class Readouts:
             raise ReadoutError(f"the level of an interval is a probability, got {level!r}.")
 
     @property
-    def seen(self) -> Frame | None:
+    def region(self) -> Frame | None:
         """Mean and spread of the data, if they are known."""
         if self._data is not None:
             return data_summary(self._data, standardise=True).frame
@@ -85,8 +100,8 @@ class Readouts:
         """The cells on which everything is computed."""
         self._refuse_inputs()
         if self._box is None:
-            return self._cut_into_cells(*boxes.find_box(self.generator, self.seen))
-        return self._cut_into_cells(*boxes.given_box(self._box, self.generator.names))
+            return self._cut_into_cells(*state_space.find_box(self.generator, self.region))
+        return self._cut_into_cells(*state_space.given_box(self._box, self.generator.names))
 
     def _cut_into_cells(self, low: FloatArray, high: FloatArray) -> Grid:
         return Grid(low, high, shape_of(self._cells, self.generator.dimension))
@@ -102,7 +117,7 @@ class Readouts:
     def solved(self) -> TwoGrids:
         """The chains behind everything, for whoever wants to compute something else."""
         # A box that was found closed on a fine grid is not given up because a coarse one leaks.
-        cut = LOOSE_CUT if self._box is None else boxes.CUT
+        cut = state_space.LOOSE_CUT if self._box is None else state_space.CUT
         return replace(self._on_two_grids(self.grid), cut=cut)
 
     def _on_two_grids(self, grid: Grid) -> TwoGrids:
@@ -123,18 +138,14 @@ class Readouts:
     def density(self, points: ArrayLike) -> Field:
         """Stationary density at points ``(n, d)``; zero outside of the box."""
         x = self._points(points)
-        inside = self.grid.inside(x)
 
-        def log_density(one: Solved) -> FloatArray:
-            grid = one.chain.grid
-            return np.exp(grid.at(x, np.log(one.chain.density)))
+        def log_density(chain: Chain) -> FloatArray:
+            grid = chain.grid
+            return np.exp(grid.at(x, np.log(chain.density)))
 
         found = self.solved.field(log_density, "log")
-        values, low, high, error = (
-            np.where(inside | np.isnan(x).any(axis=1), part, 0.0)
-            for part in (found.values, found.low, found.high, found.grid_error)
-        )
-        return Field(values, low, high, error, found.note)
+        kept = self.grid.inside(x) | np.isnan(x).any(axis=1)
+        return found.mapped(lambda part: np.where(kept, part, 0.0))
 
     def marginal(self, name: str, values: ArrayLike) -> Field:
         """Stationary density of one coordinate at ``values (n,)``, whatever the others are."""
@@ -143,9 +154,9 @@ class Readouts:
             raise ReadoutError(f"there is no coordinate {name!r}; choose one of {list(names)}.")
         p, places = names.index(name), _finite(values, "values")
 
-        def density(one: Solved) -> FloatArray:
-            grid = one.chain.grid
-            held = np.bincount(grid.cells[:, p], one.chain.probability, grid.shape[p])
+        def density(chain: Chain) -> FloatArray:
+            grid = chain.grid
+            held = np.bincount(grid.cells[:, p], chain.probability, grid.shape[p])
             centres = grid.low[p] + (np.arange(grid.shape[p]) + 0.5) * grid.step[p]
             return np.interp(places, centres, held / grid.step[p], left=0.0, right=0.0)
 
@@ -158,9 +169,9 @@ class Readouts:
         """
         x = self._within(points)
 
-        def depth(one: Solved) -> FloatArray:
-            height = -np.log(one.chain.density)
-            return one.chain.grid.at(x, height - height.min())
+        def depth(chain: Chain) -> FloatArray:
+            height = -np.log(chain.density)
+            return chain.grid.at(x, height - height.min())
 
         return self.solved.field(depth)
 
@@ -168,20 +179,18 @@ class Readouts:
         """Stationary current J ``(n, d)`` of probability at points ``(n, d)``; zero off the box."""
         x = self._points(points)
         inside = self.grid.inside(x)[:, None]
-        return self.solved.field(
-            lambda one: inside * one.chain.grid.at(x, long_run.current(one.chain))
-        )
+        return self.solved.field(lambda chain: inside * chain.grid.at(x, long_run.current(chain)))
 
     def split(self, points: ArrayLike) -> Split:
         """The drift at points ``(n, d)`` as a conservative and a rotational part."""
         x = self._within(points)
 
-        def velocity(one: Solved) -> FloatArray:
-            flow = long_run.current(one.chain) / one.chain.density[:, None]
-            return one.chain.grid.at(x, flow, order=1)
+        def velocity(chain: Chain) -> FloatArray:
+            flow = long_run.current(chain) / chain.density[:, None]
+            return chain.grid.at(x, flow, order=1)
 
-        def rest(one: Solved) -> FloatArray:
-            return one.generator.drift(x) - velocity(one)
+        def rest(chain: Chain) -> FloatArray:
+            return chain.generator.drift(x) - velocity(chain)
 
         return Split(self.solved.field(rest), self.solved.field(velocity))
 
@@ -195,24 +204,25 @@ class Readouts:
             If noise is missing in some direction: then it needs to know which coordinates are
             momenta, and this formula does not hold.
         """
-        if self.solved.fine.chain.is_upwind:
+        if self.solved.fine.is_upwind:
             raise ReadoutError(
                 "entropy production is defined for a tensor of full rank; here noise is missing "
                 "in some direction, or too small for this grid: give more cells=."
             )
-        return self.solved.number(
-            lambda one: np.array(long_run.entropy_production(one.chain)), "positive"
+        produced = self.solved.field(
+            lambda chain: np.array(long_run.entropy_production(chain)), "positive"
         )
+        return produced.entry(0, self._level)
 
     @cached_property
     def mean(self) -> Field:
         """Stationary mean ``(d,)``."""
-        return self.solved.field(lambda one: long_run.moments(one.chain)[0])
+        return self.solved.field(lambda chain: long_run.moments(chain)[0])
 
     @cached_property
     def covariance(self) -> Field:
         """Stationary covariance ``(d, d)``."""
-        return self.solved.field(lambda one: long_run.moments(one.chain)[1])
+        return self.solved.field(lambda chain: long_run.moments(chain)[1])
 
     @cached_property
     def named(self) -> NamedModel:
@@ -230,13 +240,13 @@ class Readouts:
     @cached_property
     def _modes(self) -> Modes:
         self.solved.refuse_cut()
-        return modes(self.solved.fine.chain, RATES)
+        return modes(self.solved.fine, COMPUTED_RATES)
 
-    def _eigenvalues(self, one: Solved) -> ComplexArray:
+    def _eigenvalues(self, chain: Chain) -> ComplexArray:
         """Rates of any chain, in the order of those of the fitted generator."""
-        if one is self.solved.fine:
+        if chain is self.solved.fine:
             return self._modes.values
-        found = modes(one.chain, RATES + BESIDE).values
+        found = modes(chain, COMPUTED_RATES + BESIDE).values
         return found[matched(list(found), list(self._modes.values))]
 
     @cached_property
@@ -244,13 +254,13 @@ class Readouts:
         """The slowest eigenvalues, complex where the process turns; the slowest first."""
         cache: dict[int, ComplexArray] = {}
 
-        def of(one: Solved) -> ComplexArray:
-            if id(one) not in cache:
-                cache[id(one)] = self._eigenvalues(one)
-            return cache[id(one)]
+        def of(chain: Chain) -> ComplexArray:
+            if id(chain) not in cache:
+                cache[id(chain)] = self._eigenvalues(chain)
+            return cache[id(chain)]
 
-        decay = self.solved.field(lambda one: -of(one).real, "log")
-        turn = self.solved.field(lambda one: of(one).imag)
+        decay = self.solved.field(lambda chain: -of(chain).real, "log")
+        turn = self.solved.field(lambda chain: of(chain).imag)
         return tuple(
             Rate(decay.entry(k, self._level), turn.entry(k, self._level))
             for k in range(len(self._modes.values))
@@ -287,13 +297,13 @@ class Readouts:
         ReadoutError
             If none of the rates is complex.
         """
-        turning = [k for k, rate in enumerate(self.rates) if rate.frequency.value > TURNS]
+        turning = [k for k, rate in enumerate(self.rates) if rate.frequency.value > TURNING]
         if not turning:
             raise ReadoutError("nothing turns: all of the slowest rates are real.")
         k = turning[0]
 
-        def of(one: Solved) -> FloatArray:
-            value = self._eigenvalues(one)[k]
+        def of(chain: Chain) -> FloatArray:
+            value = self._eigenvalues(chain)[k]
             return np.array([abs(value.imag) / (2 * np.pi), abs(value.imag / (2 * value.real))])
 
         found = self.solved.field(of, "log")
@@ -306,11 +316,11 @@ class Readouts:
         """
         after = _finite(times, "times", least=0.0)
         later = after[after > 0]
-        shift = 1.0 / float(np.median(later)) if len(later) else self.solved.fine.chain.crossing
+        shift = 1.0 / float(np.median(later)) if len(later) else self.solved.fine.crossing
 
-        def correlation(one: Solved) -> FloatArray:
-            moved, seen = observed(one.chain, self._formula(of))
-            found = Evolution.of(factorise(one.chain.rates, shift), moved, shift).at(after, seen)
+        def correlation(chain: Chain) -> FloatArray:
+            moved, seen = observed(chain, self._formula(of))
+            found = Evolution.of(factorise(chain.rates, shift), moved, shift).at(after, seen)
             return np.asarray(found / (seen @ moved))
 
         return self.solved.field(correlation)
@@ -322,13 +332,11 @@ class Readouts:
         first of them): its integral over all frequencies, of both signs, is the variance.
         """
         angular = 2 * np.pi * _finite(frequencies, "frequencies")
-        shift = max(float(np.median(np.abs(angular))), self.solved.fine.chain.crossing)
+        shift = max(float(np.median(np.abs(angular))), self.solved.fine.crossing)
 
-        def spectrum(one: Solved) -> FloatArray:
-            moved, seen = observed(one.chain, self._formula(of))
-            return Evolution.of(factorise(one.chain.rates, shift), moved, shift).spectrum(
-                angular, seen
-            )
+        def spectrum(chain: Chain) -> FloatArray:
+            moved, seen = observed(chain, self._formula(of))
+            return Evolution.of(factorise(chain.rates, shift), moved, shift).spectrum(angular, seen)
 
         return self.solved.field(spectrum, "log")
 
@@ -353,14 +361,14 @@ class Readouts:
                 return PassageTime(Value(0.0), Value(0.0))
             solved = self._passages([level], starts, timed=True)
 
-        def times(one: Solved) -> FloatArray:
-            found = Ending(one.chain, targets(one.chain, [level], starts))
-            weights = self._start(start, one)
+        def times(chain: Chain) -> FloatArray:
+            found = Ending(chain, targets(chain, [level], starts))
+            weights = self._start(start, chain)
             mean = weights @ found.mean
             return np.array([mean, weights @ (found.variance + found.mean**2) - mean**2])
 
         found = solved.field(times, "log")
-        if found.values[0] < SHORTEST:
+        if found.values[0] < NO_TIME:
             raise ReadoutError(f"{start!r} lies in {target!r}: that passage takes no time.")
         return PassageTime(found.entry(0, self._level), found.entry(1, self._level))
 
@@ -376,24 +384,24 @@ class Readouts:
         if reached:
             return self.solved
 
-        def check(one: Solved) -> None:
-            felt = boxes.felt_sides(one.chain, one.generator, levels, starts, timed)
+        def check(chain: Chain) -> None:
+            felt = state_space.felt_sides(chain, levels, starts, timed)
             if felt:
-                raise ReadoutError(boxes.too_small(felt, self.generator.names))
+                raise ReadoutError(state_space.too_small(felt, self.generator.names))
 
         if self._box is not None:
             return replace(self.solved, check=check)
-        box = boxes.closing_box(self.generator, self.seen, levels, starts, timed)
+        box = state_space.closing_box(self.generator, self.region, levels, starts, timed)
         return replace(self._on_two_grids(self._cut_into_cells(*box)), check=check)
 
-    def _start(self, start: ArrayLike | str, one: Solved) -> FloatArray:
+    def _start(self, start: ArrayLike | str, chain: Chain) -> FloatArray:
         """Weights ``(n,)`` of the cells at which a passage starts."""
         if not isinstance(start, str):
-            return one.chain.grid.weights_at(point_of(start, one.chain.grid))
-        inside = level_of(start, self.generator.names)(one.chain.grid.centres) < 0
+            return chain.grid.weights_at(point_of(start, chain.grid))
+        inside = level_of(start, self.generator.names)(chain.grid.centres) < 0
         if not inside.any():
             raise ReadoutError(f"no cell of the box is in the set {start!r}.")
-        weights = np.where(inside, one.chain.probability, 0.0)
+        weights = np.where(inside, chain.probability, 0.0)
         return np.asarray(weights / weights.sum())
 
     def committor(self, first: Region, second: Region, points: ArrayLike) -> Field:
@@ -410,10 +418,10 @@ class Readouts:
         starts = x[free]
         solved = self._passages(levels, starts, timed=False)
 
-        def chance(one: Solved) -> FloatArray:
-            sets = targets(one.chain, levels, starts)
+        def chance(chain: Chain) -> FloatArray:
+            sets = targets(chain, levels, starts)
             found = held[1].astype(np.float64)
-            found[free] = one.chain.grid.at(x[free], Ending(one.chain, sets).chance(1), order=1)
+            found[free] = chain.grid.at(x[free], Ending(chain, sets).chance(1), order=1)
             return found
 
         return solved.field(chance).limited(0.0, 1.0)
@@ -427,12 +435,12 @@ class Readouts:
 
         start = point_of(x0, self.grid)
 
-        def law(one: Solved) -> FloatArray:
-            return np.vstack(moments_after(one.chain, start, t))
+        def law(chain: Chain) -> FloatArray:
+            return np.vstack(moments_after(chain, start, t))
 
-        def check(one: Solved) -> None:
-            gone = boxes.left_before(one.chain, one.generator, start, t)
-            if gone > boxes.FELT:
+        def check(chain: Chain) -> None:
+            gone = state_space.left_before(chain, start, t)
+            if gone > state_space.FELT:
                 raise ReadoutError(
                     f"the box is left before t = {t:g} with probability {gone:.2g}, and what "
                     "happens beyond it is not known; give a larger box=, or simulate."
@@ -443,7 +451,7 @@ class Readouts:
             self.solved.refuse_cut()
             solved = self.solved
         found = solved.field(law, stationary=False)
-        return Forecast(found.part(0), found.part(slice(1, None)))
+        return Forecast(found.mapped(lambda part: part[0]), found.mapped(lambda part: part[1:]))
 
 
 def _finite(values: ArrayLike, name: str, least: float = -np.inf) -> FloatArray:

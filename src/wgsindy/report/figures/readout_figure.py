@@ -68,7 +68,7 @@ def _draw_plane(axes: Axes, told: Readouts, states: FloatArray | None) -> None:
     places = np.stack([side.ravel() for side in np.meshgrid(*sides)], axis=1)
     flow = told.current(places).values / (grid.high - grid.low)
     strength = np.linalg.norm(flow, axis=1)
-    drawn = strength > max(WEAK * strength.max(), 1e-9 * told.solved.fine.chain.crossing)
+    drawn = strength > max(WEAK * strength.max(), 1e-9 * told.solved.fine.crossing)
     if drawn.any():
         # Roots of the lengths: the current spans many orders of magnitude.
         shown = flow[drawn] / np.sqrt(strength[drawn])[:, None]

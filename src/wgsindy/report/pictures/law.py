@@ -9,7 +9,7 @@ import numpy as np
 
 from wgsindy.errors import ReadoutError, WgsindyError
 from wgsindy.model import Generator, with_unit
-from wgsindy.readouts import TURNS, Readouts, Value
+from wgsindy.readouts import TURNING, Readouts, Value
 from wgsindy.report.digest import Digest, States
 from wgsindy.report.field_data import planes
 from wgsindy.report.page_text import capitalised
@@ -62,10 +62,10 @@ def law_numbers(told: Readouts, unit: str) -> list[tuple[str, Value]]:
     rows: list[tuple[str, Value]] = []
     times = told.relaxation_times
     for k, rate in enumerate(told.rates[:SHOWN_RATES]):
-        if rate.frequency.value < -TURNS:
+        if rate.frequency.value < -TURNING:
             continue  # the other one of a pair
         label = with_unit(f"relaxation time {len(rows) + 1}", unit)
-        if rate.frequency.value > TURNS * rate.decay.value:
+        if rate.frequency.value > TURNING * rate.decay.value:
             label += f", one turn in {2 * np.pi / rate.frequency.value:.3g} {unit}".rstrip()
         rows.append((label, times[k]))
     each = f"1/{unit}" if unit else "per unit of time"

@@ -15,8 +15,8 @@ import numpy as np
 from wgsindy.data import FloatArray, IntArray
 from wgsindy.errors import ReadoutError
 
-MOST_FLIPS = 200  # an anisotropy of ten thousand takes as many as a hundred
-ROUNDING = 1e-12  # relative to the trace
+MOST_FLIPS = 200  # an anisotropy of ten thousand takes as many as a hundred (tried)
+OBTUSE = 1e-12  # of the trace: a product that rounding leaves of none
 
 
 def decompose(tensor: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -54,7 +54,7 @@ def _product(base: IntArray, tensor: FloatArray, i: int, j: int) -> FloatArray:
 
 def _make_obtuse(base: IntArray, tensor: FloatArray, pairs: list[tuple[int, int]]) -> None:
     """Flip pairs of a superbase ``(n, d + 1, d)`` until every product is at most zero."""
-    limit = ROUNDING * np.einsum("npp->n", tensor)
+    limit = OBTUSE * np.einsum("npp->n", tensor)
     active = np.arange(len(base))
     for _ in range(MOST_FLIPS):
         turned = np.zeros(len(active), dtype=bool)

@@ -11,24 +11,26 @@ from wgsindy.data import BoolArray, FloatArray, Frame
 from wgsindy.errors import LibraryError, ReadoutError
 from wgsindy.model import Generator, tensor
 from wgsindy.readouts.chain import UNDERFLOW, Chain, factorise
-from wgsindy.readouts.evolution import Evolution
 from wgsindy.readouts.grid import Grid, Side, shape_of
+from wgsindy.readouts.long_run import Evolution
 from wgsindy.readouts.passage import Ending, Level, absorbed, swallowed, targets, walls
 
 # Cells a side while looking: a coarse grid adds noise of its own, and a finer one less.
 COARSE = {1: (256, 512, 1024), 2: (40, 80, 160), 3: (14, 20, 24)}
+# All below are set by hand: how much beyond a box is too little to count, in the units they name.
 CARRIED = 0.8  # mean force along an edge, in units of the noise, that makes a grid add much noise
 TAIL = 1e-7  # probability that may be beyond each side of the box
 USUAL = 64  # cells a side that the following are for
 CUT = 1e-4  # probability in the outermost cells of a side from which on a box cuts the law
-FULL = 0.02  # probability at the sides that no finer grid would take away
+LOOSE_CUT = 100 * CUT  # the same for a draw, and for a box that was closed on another grid
 CLOSED = CUT / 5  # the same while looking: the grid that is used in the end is another
+FULL = 0.02  # probability at the sides that no finer grid would take away
 # By how much an open side moves out: a little at first, since what is far from the data is
 # extrapolation, then more, and much where formulas may have their states far from zero.
 GROWTH = (1.3,) * 4 + (1.7,) * 18 + (4.0,) * 6
-TIGHT, MOST_ROUNDS = 0.8, 12  # part of the width that is worth keeping, and how often to try
-START = 2.5  # deviations of the data to begin with
-REACH, MOST_OUTSIDE = 4.0, 0.05  # deviations that data reach, and what may be beyond
+TIGHT, MOST_TRIES = 0.8, 12  # part of the width that is worth keeping, and how often to try
+AT_FIRST = 2.5  # deviations of the data to begin with
+NEAR_DATA, MOST_OUTSIDE = 4.0, 0.05  # deviations that data reach, and what may be beyond
 FELT = 1e-3  # of a mean time, or of a probability: a box that counts for more is too small
 WALL = 1e-6  # of the noise within the box: a side with less noise across is an end of the states
 
@@ -55,10 +57,10 @@ def given_box(box: Any, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray]
     return pairs[:, 0], pairs[:, 1]
 
 
-def find_box(generator: Generator, seen: Frame | None) -> tuple[FloatArray, FloatArray]:
+def find_box(generator: Generator, region: Frame | None) -> tuple[FloatArray, FloatArray]:
     """Grow and shrink a box until it just holds the stationary law, ``(d,)`` each corner.
 
-    ``seen`` is where data were, if that is known.
+    ``region`` is where data were, if that is known.
 
     Raises
     ------
@@ -67,23 +69,23 @@ def find_box(generator: Generator, seen: Frame | None) -> tuple[FloatArray, Floa
     """
     names, d = generator.names, generator.dimension
     shape_of(None, d)  # refuses more than three
-    frame = Frame(generator.basis.origin, np.ones(d)) if seen is None else seen
+    frame = Frame(generator.basis.origin, np.ones(d)) if region is None else region
     walls = _lower_walls(generator, frame)
-    low = np.maximum(frame.centre - START * frame.scale, walls)
-    high = np.maximum(frame.centre + START * frame.scale, low + frame.scale)
-    chain = _tightened(_closed(generator, low, high, walls), generator, COARSE[d][1])
+    low = np.maximum(frame.centre - AT_FIRST * frame.scale, walls)
+    high = np.maximum(frame.centre + AT_FIRST * frame.scale, low + frame.scale)
+    chain = _tightened(_closed(generator, low, high, walls), COARSE[d][1])
     if _carried_far(chain):
         chain = _tightened(
-            _on_grid(generator, *_tight(chain.grid, chain.probability), COARSE[d][2]), generator
+            _on_grid(generator, *_tight(chain.grid, chain.probability), COARSE[d][2])
         )
-    if seen is not None:
-        _refuse_far_from_data("the stationary law", chain.grid, chain.probability, seen, names)
+    if region is not None:
+        _refuse_far_from_data("the stationary law", chain.grid, chain.probability, region, names)
     return chain.grid.low, chain.grid.high
 
 
 def closing_box(
     generator: Generator,
-    seen: Frame | None,
+    region: Frame | None,
     levels: Sequence[Level],
     starts: FloatArray,
     timed: bool,
@@ -97,19 +99,19 @@ def closing_box(
     """
     d = generator.dimension
     shape_of(None, d)
-    frame = Frame(starts.mean(axis=0), np.ones(d)) if seen is None else seen
+    frame = Frame(starts.mean(axis=0), np.ones(d)) if region is None else region
     ends = _lower_walls(generator, frame)
-    low = np.minimum(frame.centre - START * frame.scale, starts.min(axis=0) - frame.scale)
-    high = np.maximum(frame.centre + START * frame.scale, starts.max(axis=0) + frame.scale)
+    low = np.minimum(frame.centre - AT_FIRST * frame.scale, starts.min(axis=0) - frame.scale)
+    high = np.maximum(frame.centre + AT_FIRST * frame.scale, starts.max(axis=0) + frame.scale)
     low, shape = np.maximum(low, ends), (COARSE[d][1],) * d
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_TRIES):
         if swallowed(Grid(low, high, shape), levels, starts):
             low, high = (
                 starts.mean(axis=0) + (end - starts.mean(axis=0)) / 16 for end in (low, high)
             )
     for growth in GROWTH:
         chain = _on_grid(generator, low, high, COARSE[d][1])
-        sides = felt_sides(chain, generator, levels, starts, timed)
+        sides = felt_sides(chain, levels, starts, timed)
         if not sides:
             break
         widest = max(sides.values())
@@ -118,7 +120,7 @@ def closing_box(
         )
     else:
         raise ReadoutError("however large the box, " + too_small(sides, generator.names))
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_TRIES):
         ended = Ending(chain, targets(chain, levels, starts))
         weights = np.mean([chain.grid.weights_at(start) for start in starts], axis=0)
         occupied = ended.occupied(weights)
@@ -126,18 +128,18 @@ def closing_box(
         if ((high - low) > TIGHT * (chain.grid.high - chain.grid.low)).all():
             break
         smaller = _on_grid(generator, low, high, COARSE[d][1])
-        if felt_sides(smaller, generator, levels, starts, timed):
+        if felt_sides(smaller, levels, starts, timed):
             break
         chain = smaller
-    if seen is not None:
+    if region is not None:
         entries = occupied * np.sum([one.lost for one in ended.sets], axis=0)
         for what, held in (("the time of such passages", occupied), ("their ends", entries)):
-            _refuse_far_from_data(what, chain.grid, held / held.sum(), seen, generator.names)
+            _refuse_far_from_data(what, chain.grid, held / held.sum(), region, generator.names)
     return chain.grid.low, chain.grid.high
 
 
 def felt_sides(
-    chain: Chain, generator: Generator, levels: Sequence[Level], starts: FloatArray, timed: bool
+    chain: Chain, levels: Sequence[Level], starts: FloatArray, timed: bool
 ) -> dict[Side, float]:
     """Sides that passages from ``starts (k, d)`` feel, with the probability to reach each first.
 
@@ -146,7 +148,7 @@ def felt_sides(
     grid = chain.grid
     sets = [absorbed(chain, level(grid.centres)) for level in levels]
     taken = np.any([one.inside for one in sets], axis=0)
-    sides = _free_sides(chain, generator, taken)
+    sides = _free_sides(chain, taken)
     if not sides:
         return {}
     every = [*sets, *walls(chain, sides, sets)]
@@ -162,9 +164,9 @@ def felt_sides(
     return first if share > FELT else {}
 
 
-def left_before(chain: Chain, generator: Generator, start: FloatArray, time: float) -> float:
+def left_before(chain: Chain, start: FloatArray, time: float) -> float:
     """Probability to reach a side of the box before ``time``."""
-    sides = _free_sides(chain, generator, np.zeros(chain.grid.size, dtype=bool))
+    sides = _free_sides(chain, np.zeros(chain.grid.size, dtype=bool))
     if not sides:
         return 0.0
     ended = Ending(chain, walls(chain, sides, []))
@@ -173,12 +175,12 @@ def left_before(chain: Chain, generator: Generator, start: FloatArray, time: flo
     return 1.0 - float(kept.at(np.array([time]), chain.grid.weights_at(start))[0])
 
 
-def _free_sides(chain: Chain, generator: Generator, taken: BoolArray) -> list[Side]:
+def _free_sides(chain: Chain, taken: BoolArray) -> list[Side]:
     """Sides that are neither in sets nor ends of the states."""
     return [
         side
         for side, cells in zip(chain.grid.sides, chain.grid.boundary(), strict=True)
-        if not (taken[cells].all() or _is_wall(chain, generator, side))
+        if not (taken[cells].all() or _is_wall(chain, side))
     ]
 
 
@@ -192,20 +194,20 @@ def too_small(sides: dict[Side, float], names: tuple[str, ...]) -> str:
     )
 
 
-def open_sides(chain: Chain, generator: Generator, limit: float) -> list[Side]:
+def open_sides(chain: Chain, limit: float) -> list[Side]:
     """Sides whose outermost cells have more probability than ``limit``, and that are no walls."""
     found = []
     for side, cells in zip(chain.grid.sides, chain.grid.boundary(), strict=True):
         # As if there were so many cells: wide ones would hold more.
         held = chain.probability[cells].sum() * chain.grid.shape[side.coordinate] / USUAL
-        if held > limit and not _is_wall(chain, generator, side):
+        if held > limit and not _is_wall(chain, side):
             found.append(side)
     return found
 
 
-def _is_wall(chain: Chain, generator: Generator, side: Side) -> bool:
+def _is_wall(chain: Chain, side: Side) -> bool:
     """Whether noise ends at a side: states end there too, if the drift does not lead out."""
-    p, grid = side.coordinate, chain.grid
+    p, grid, generator = side.coordinate, chain.grid, chain.generator
     cells = grid.centres[grid.boundary()[2 * p + side.upper]].copy()
     across = float(np.abs(generator.diffusion(grid.centres)[:, p, p]).max())
     cells[:, p] = grid.high[p] if side.upper else grid.low[p]
@@ -264,7 +266,7 @@ def _closed(generator: Generator, low: FloatArray, high: FloatArray, walls: Floa
                 if opened:  # fields so far out are not finite, or as good as singular
                     raise ReadoutError(no_law(opened, generator.names)) from None
                 raise
-            opened = open_sides(chain, generator, CLOSED)
+            opened = open_sides(chain, CLOSED)
             if not opened:
                 return chain
             if chain.probability[np.any(chain.grid.boundary(), axis=0)].sum() > FULL:
@@ -286,13 +288,13 @@ def _grow(
     return low, high
 
 
-def _tightened(chain: Chain, generator: Generator, cells: int = 0) -> Chain:
+def _tightened(chain: Chain, cells: int = 0) -> Chain:
     """Shrink a box while that takes away much of it; ``cells`` a side, by default as many."""
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_TRIES):
         low, high = _tight(chain.grid, chain.probability)
         if ((high - low) > TIGHT * (chain.grid.high - chain.grid.low)).all():
             break
-        chain = _on_grid(generator, low, high, cells or chain.grid.shape[0])
+        chain = _on_grid(chain.generator, low, high, cells or chain.grid.shape[0])
     return chain
 
 
@@ -316,14 +318,14 @@ def _tight(grid: Grid, held: FloatArray, tail: float = TAIL) -> tuple[FloatArray
 
 
 def _refuse_far_from_data(
-    what: str, grid: Grid, held: FloatArray, seen: Frame, names: tuple[str, ...]
+    what: str, grid: Grid, held: FloatArray, region: Frame, names: tuple[str, ...]
 ) -> None:
-    apart = np.abs(grid.centres - seen.centre) / seen.scale
+    apart = np.abs(grid.centres - region.centre) / region.scale
     for p, name in enumerate(names):
-        outside = float(held[apart[:, p] > REACH].sum())
+        outside = float(held[apart[:, p] > NEAR_DATA].sum())
         if outside > MOST_OUTSIDE:
             raise ReadoutError(
-                f"{100 * outside:.0f} % of {what} would be with {name} further than {REACH:g} "
+                f"{100 * outside:.0f} % of {what} would be with {name} further than {NEAR_DATA:g} "
                 f"standard deviations from the data: either {name} wanders off and has no "
                 "stationary law, or the data are too short to know it. Fit longer data, give a "
                 "box= if you trust the equations there, or ask for the passage from a state to a "

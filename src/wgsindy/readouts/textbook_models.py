@@ -7,15 +7,17 @@ so their intervals come from the same draws as those of everything else.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from wgsindy.errors import ReadoutError
 from wgsindy.model import Generator, linear_fields, tensor_fields
-from wgsindy.readouts.draws import drawn_generators
-from wgsindy.readouts.two_grids import widened
-from wgsindy.readouts.values import Value
+from wgsindy.readouts.grid_error import Value, drawn_generators, interval_factor
+
+# Median of the square of a standard normal variable: ratios of coefficients have draws far out.
+MEDIAN_SQUARE = 0.4549
 
 Terms = Mapping[tuple[str, str], float]  # (field, term) -> coefficient
 Formula = Callable[[Terms], dict[str, float]]
@@ -56,14 +58,12 @@ def named_model(
         low = high = np.nan
         if drawn:
             away = np.square([one[key] - number for one in drawn])
-            half = widened(level, len(drawn)) * float(np.sqrt(np.median(away) / MEDIAN_SQUARE))
+            half = interval_factor(level, len(drawn)) * float(
+                np.sqrt(np.median(away) / MEDIAN_SQUARE)
+            )
             low, high = number - half, number + half
         parameters[key] = Value(number, low, high, 0.0, level)
     return NamedModel(name, parameters)
-
-
-# Median of the square of a standard normal variable: ratios of coefficients have draws far out.
-MEDIAN_SQUARE = 0.4549
 
 
 def _terms(generator: Generator) -> Terms:
@@ -97,82 +97,63 @@ def _recognised(generator: Generator) -> tuple[str, Formula]:
         (x,) = names
         if only("b1", "1", x) and has("b1", x):
             if only("a11", "1"):
-                return "Ornstein-Uhlenbeck (Vasicek)", _vasicek(x)
+                return "Ornstein-Uhlenbeck (Vasicek)", partial(_vasicek, x=x)
             if only("a11", x):
-                return "Cox-Ingersoll-Ross", _cir("b1", "a11", x)
+                return "Cox-Ingersoll-Ross", partial(_cir, drift="b1", entry="a11", v=x)
     if generator.dimension == 2:
         x, v = names
         if only("b2", "1", v) and has("b2", v) and only("a22", v):
             for share in (v, f"{x}**2*{v}"):
                 if has("a11", share) and only("a11", share):
                     cross = v if share == v else f"{x}*{v}"
-                    return "Heston", _heston(v, share, cross)
+                    return "Heston", partial(_heston, v=v, share=share, cross=cross)
         momentum = only("b1", v) and has("b1", v) and not written.get("a11")
         if momentum and has("b2", v) and only("a22", "1") and not written.get("a12"):
-            return "Langevin", _langevin(v)
+            return "Langevin", partial(_langevin, p=v)
         linear = all(only(f"b{p}", "1", x, v) for p in (1, 2))
         constant = all(only(entry, "1") for entry in ("a11", "a12", "a22"))
         if linear and constant and has("b1", x) and has("b2", v):
-            return "Ornstein-Uhlenbeck", _linear(names)
+            return "Ornstein-Uhlenbeck", partial(_linear, names=names)
     raise ReadoutError(
         "these equations are none of Ornstein-Uhlenbeck, Cox-Ingersoll-Ross, Heston and Langevin; "
         "their coefficients are in .coefficients."
     )
 
 
-def _vasicek(x: str) -> Formula:
-    def formula(c: Terms) -> dict[str, float]:
-        kappa = -c["b1", x]
-        theta = c.get(("b1", "1"), 0.0) / kappa
-        return {"kappa": kappa, "theta": theta, "sigma": float(np.sqrt(max(c["a11", "1"], 0.0)))}
-
-    return formula
+def _vasicek(c: Terms, x: str) -> dict[str, float]:
+    kappa = -c["b1", x]
+    theta = c.get(("b1", "1"), 0.0) / kappa
+    return {"kappa": kappa, "theta": theta, "sigma": _root(c["a11", "1"])}
 
 
-def _cir(drift: str, entry: str, v: str) -> Formula:
-    def formula(c: Terms) -> dict[str, float]:
-        kappa, square = -c[drift, v], c[entry, v]
-        pull = c.get((drift, "1"), 0.0)
-        return {
-            "kappa": kappa,
-            "theta": pull / kappa,
-            "xi": float(np.sqrt(max(square, 0.0))),
-            # At least 1: the boundary is never reached.
-            "Feller ratio": 2 * pull / square,
-        }
-
-    return formula
+def _cir(c: Terms, drift: str, entry: str, v: str) -> dict[str, float]:
+    kappa, square = -c[drift, v], c[entry, v]
+    pull = c.get((drift, "1"), 0.0)
+    feller = 2 * pull / square  # at least 1: the boundary is never reached
+    return {"kappa": kappa, "theta": pull / kappa, "xi": _root(square), "Feller ratio": feller}
 
 
-def _heston(v: str, share: str, cross: str) -> Formula:
-    variance = _cir("b2", "a22", v)
-
-    def formula(c: Terms) -> dict[str, float]:
-        product = max(c["a11", share] * c["a22", v], 1e-300)
-        return variance(c) | {"rho": c.get(("a12", cross), 0.0) / float(np.sqrt(product))}
-
-    return formula
+def _heston(c: Terms, v: str, share: str, cross: str) -> dict[str, float]:
+    product = max(c["a11", share] * c["a22", v], 1e-300)
+    rho = c.get(("a12", cross), 0.0) / float(np.sqrt(product))
+    return _cir(c, "b2", "a22", v) | {"rho": rho}
 
 
-def _langevin(p: str) -> Formula:
-    def formula(c: Terms) -> dict[str, float]:
-        friction = -c["b2", p]
-        return {"friction": friction, "temperature": c["a22", "1"] / (2 * friction)}
-
-    return formula
+def _langevin(c: Terms, p: str) -> dict[str, float]:
+    friction = -c["b2", p]
+    return {"friction": friction, "temperature": c["a22", "1"] / (2 * friction)}
 
 
-def _linear(names: tuple[str, ...]) -> Formula:
-    def formula(c: Terms) -> dict[str, float]:
-        fields = range(1, len(names) + 1)
-        matrix = np.array([[c.get((f"b{p}", name), 0.0) for name in names] for p in fields])
-        centre = -np.linalg.solve(matrix, [c.get((f"b{p}", "1"), 0.0) for p in fields])
-        out = {f"kappa {p + 1}{q + 1}": -float(matrix[p, q]) for p in (0, 1) for q in (0, 1)}
-        out |= {f"mean {name}": float(m) for name, m in zip(names, centre, strict=True)}
-        first, second = c["a11", "1"], c["a22", "1"]
-        shared = c.get(("a12", "1"), 0.0)
-        rho = shared / float(np.sqrt(max(first * second, 1e-300)))
-        sigmas = {f"sigma {p + 1}": float(np.sqrt(max(a, 0))) for p, a in ((0, first), (1, second))}
-        return out | sigmas | {"rho": rho}
+def _linear(c: Terms, names: tuple[str, ...]) -> dict[str, float]:
+    fields = range(1, len(names) + 1)
+    matrix = np.array([[c.get((f"b{p}", name), 0.0) for name in names] for p in fields])
+    centre = -np.linalg.solve(matrix, [c.get((f"b{p}", "1"), 0.0) for p in fields])
+    parameters = {f"kappa {p + 1}{q + 1}": -float(matrix[p, q]) for p in (0, 1) for q in (0, 1)}
+    parameters |= {f"mean {name}": float(m) for name, m in zip(names, centre, strict=True)}
+    first, second, shared = c["a11", "1"], c["a22", "1"], c.get(("a12", "1"), 0.0)
+    rho = shared / float(np.sqrt(max(first * second, 1e-300)))
+    return parameters | {"sigma 1": _root(first), "sigma 2": _root(second), "rho": rho}
 
-    return formula
+
+def _root(variance: float) -> float:
+    return float(np.sqrt(max(variance, 0.0)))
