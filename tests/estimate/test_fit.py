@@ -113,11 +113,11 @@ def test_bands_of_a_grown_library_are_wider_by_what_the_form_may_be() -> None:
     fit = fit_dataset(linear(0, 1), "poly1")
     spread = np.array([[[0.3, 0.1], [0.1, 0.2]]])
 
-    class Doubt:
+    class UndetectedNoise:
         def form_doubt(self) -> Any:
             return type("Form", (), {"spread": spread})
 
-    found = fits._of_open_form(fit, Doubt())  # type: ignore[arg-type]
+    found = fits._of_open_form(fit, UndetectedNoise())  # type: ignore[arg-type]
     sure, wide = fit.generator.uncertainty, found.generator.uncertainty
     assert sure is not None
     assert wide is not None

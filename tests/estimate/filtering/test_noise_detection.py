@@ -17,9 +17,9 @@ from wgsindy.estimate.likelihood.noise_detection import (
     PRIOR_WIDTH,
     Noise,
     ResidualLagPass,
-    _possible,
-    _seen,
     detect_noise,
+    noise_bound,
+    noise_estimate,
     stands_out,
 )
 from wgsindy.estimate.likelihood.normal_equations import Runner
@@ -92,7 +92,7 @@ def estimates(variance: float, seeds: range) -> tuple[FloatArray, FloatArray]:
     for seed in seeds:
         paths = relaxing(seed, variance)
         model = fitted_model(paths)
-        seen, error = _seen(reduce(ResidualLagPass(model), dataset(paths)))
+        seen, error = noise_estimate(reduce(ResidualLagPass(model), dataset(paths)))
         values.append(seen[0, 0] * model.units[0] ** 2)
         deviations.append(seen[0, 0] / error[0])
     return np.array(values), np.array(deviations)
@@ -145,7 +145,7 @@ def test_what_may_be_there_is_the_mean_square_over_what_is_likely(z: float) -> N
         for k in (0, 2)
     ]
     expected = slab[1] / (slab[0] + norm.pdf(z))
-    found = _possible(np.array([z * error]), np.array([error]))[0]
+    found = noise_bound(np.array([z * error]), np.array([error]))[0]
     assert found**2 == pytest.approx(expected, rel=1e-6)
 
 

@@ -11,7 +11,7 @@ from working_models import linear_model
 
 from wgsindy.data import BoolArray, FloatArray, Trajectories
 from wgsindy.estimate.likelihood import transition
-from wgsindy.estimate.likelihood.filter_sums import FilterPass, Open
+from wgsindy.estimate.likelihood.filter_sums import FilterPass, FreeFields
 from wgsindy.estimate.likelihood.process import Process
 from wgsindy.estimate.states import smoothed
 from wgsindy.model import tensor
@@ -164,7 +164,7 @@ def test_everything_seen_is_the_filter_without_a_pattern_but_for_the_first_step(
 
 def test_what_is_known_of_positions_is_not_estimated() -> None:
     model, data, _ = problem("motion", 1.0)
-    own = Open.of(model)
+    own = FreeFields.of(model)
     assert (own.drift, own.entries, own.noise) == ([1], [2], [0])
     sums = reduce(FilterPass(model), data)
     k = model.drift.shape[1]

@@ -13,14 +13,14 @@ from wgsindy.data import FloatArray, Frame, Trajectories
 from wgsindy.estimate.likelihood import normal_equations as likelihood
 from wgsindy.estimate.likelihood import process as workingmodel
 from wgsindy.estimate.likelihood.normal_equations import (
+    DriftTensorPass,
     LaggedPass,
-    Leak,
-    LeakPass,
-    LeanPass,
     NormalEquations,
     NormalPass,
     ScorePass,
     Sums,
+    WithinStepNoise,
+    WithinStepNoisePass,
 )
 from wgsindy.estimate.likelihood.process import Process, evaluate
 from wgsindy.model import tensor
@@ -223,7 +223,7 @@ def test_sums_do_not_depend_on_the_chunk_size(size: int, is_chain: bool) -> None
     model, data = random_model(2, is_chain=is_chain), uneven_data(2)
     expected = reduce(NormalPass(model), data, chunk_size=5)
     assert_same(reduce(NormalPass(model), data, chunk_size=size), expected)
-    leaks = [reduce(LeakPass(model), data, chunk_size=n) for n in (size, 5)]
+    leaks = [reduce(WithinStepNoisePass(model), data, chunk_size=n) for n in (size, 5)]
     np.testing.assert_allclose(leaks[0].level, leaks[1].level, rtol=ROUNDING)
     scores = [reduce(ScorePass(model, 3), data, chunk_size=n) for n in (size, 5)]
     np.testing.assert_allclose(scores[0].drift, scores[1].drift, rtol=0, atol=1e-9)
@@ -440,7 +440,7 @@ def test_noise_leaks_into_the_position_as_in_the_exact_transition(is_chain: bool
     data = Trajectories(list(rng.normal(size=(3, 30, 2))), dt)
     model = replace(kinetic_model(stiffness, friction, strength), is_chain=is_chain)
     model = asked(model, data.states, dt)
-    leak = reduce(LeakPass(model), data)
+    leak = reduce(WithinStepNoisePass(model), data)
     x = np.concatenate([path[:-1] for path in data])
     assert leak.count == len(x)
     matrix = np.array([[0.0, 1.0], [-stiffness, -friction]])
@@ -455,7 +455,7 @@ def test_noise_leaks_into_the_position_as_in_the_exact_transition(is_chain: bool
 
 
 def test_leaks_of_two_halves_add_up() -> None:
-    step, data = LeakPass(kinetic_model(1.0, 1.0, 1.0)), uneven_data(2)
+    step, data = WithinStepNoisePass(kinetic_model(1.0, 1.0, 1.0)), uneven_data(2)
     halves = [reduce(step, data.subset(rows)) for rows in ([0], [1, 2])]
     both, whole = step.merge(*halves), reduce(step, data)
     assert both.count == whole.count
@@ -546,7 +546,7 @@ def test_the_tensor_leans_on_the_drift_as_its_refit_does() -> None:
     data = Trajectories(list(np.cumsum(rng.normal(0, 0.15, size=(4, 200, 2)), axis=1)), dt)
     entries: list[Formula] = [{"1": 1.0}, {"1": 0.3}, {"1": 0.8}]
     model = asked(model_of([{"x": -1.0}, {"y": -0.5}], entries, terms="poly1"), data.states, dt)
-    lean = reduce(LeanPass(model), data)
+    lean = reduce(DriftTensorPass(model), data)
 
     def refitted(drift: FloatArray) -> FloatArray:
         """Tensor that makes the noise of steps what it is under the model."""
@@ -574,7 +574,7 @@ def test_chunks_of_fewer_samples_than_are_skipped_add_up() -> None:
     """One in four of these has no sample that counts, as the last of a data set may not."""
     rng = np.random.default_rng(4)
     data = Trajectories(list(rng.normal(size=(3, 21, 2))), 0.05)
-    step = LeanPass(asked(random_model(2, is_chain=False), data.states, 0.05))
+    step = DriftTensorPass(asked(random_model(2, is_chain=False), data.states, 0.05))
     whole, parts = reduce(step, data), reduce(step, data, chunk_size=3)
     np.testing.assert_allclose(parts.gram, whole.gram, rtol=1e-12)
     np.testing.assert_allclose(parts.cross, whole.cross, rtol=1e-12, atol=1e-12)
@@ -603,7 +603,7 @@ def test_residuals_last_by_their_correlations(
     later: tuple[float, float], smooth: float, repeats: float
 ) -> None:
     products = np.array([[4.0], [later[0]], [later[1]]])
-    found = Leak(9, np.zeros(1), np.zeros(1), products, np.zeros(1))
+    found = WithinStepNoise(9, np.zeros(1), np.zeros(1), products, np.zeros(1))
     np.testing.assert_allclose(found.smooth_share, smooth)
     np.testing.assert_allclose(found.repeats, repeats)
     nothing = replace(found, products=0 * products)

@@ -16,10 +16,14 @@ import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray
 from wgsindy.estimate.likelihood.evidence import Posterior, Problem
-from wgsindy.estimate.likelihood.noise_detection import Doubt
-from wgsindy.estimate.likelihood.normal_equations import Lean, NormalEquations, Scores
+from wgsindy.estimate.likelihood.noise_detection import UndetectedNoise
+from wgsindy.estimate.likelihood.normal_equations import (
+    DriftTensorCoupling,
+    NormalEquations,
+    Scores,
+)
 from wgsindy.estimate.likelihood.process import Process, blank_noiseless
-from wgsindy.estimate.likelihood.selection import Beside, best_entries
+from wgsindy.estimate.likelihood.selection import ConditionalChoice, best_entries
 from wgsindy.model import Uncertainty, clustered_covariance, tensor
 
 LEAST_WEIGHT = 1e-3  # of a support whose coefficients count in error bars, beside the largest
@@ -46,11 +50,13 @@ class ErrorBars:
     equations: NormalEquations
     model: Process
     drift: list[Posterior]
-    beside: list[Beside]  # the same, with the others free to follow: how sure each is
+    beside: list[ConditionalChoice]  # the same, with the others free to follow: how sure each is
     entries: list[Posterior]
     scores: Scores
-    lean: Lean | None  # of the tensor on the drift, unless steps are those of a chain
-    doubt: Doubt | None  # noise that does not stand out and may be there
+    lean: (
+        DriftTensorCoupling | None
+    )  # of the tensor on the drift, unless steps are those of a chain
+    doubt: UndetectedNoise | None  # noise that does not stand out and may be there
     mean_dt: float
 
     @property
@@ -182,7 +188,7 @@ class ErrorBars:
             ]
         )
 
-    def _leaning(self, lean: Lean) -> FloatArray:
+    def _leaning(self, lean: DriftTensorCoupling) -> FloatArray:
         """What errors of the drift and noise unseen add to those of each entry, ``(E, K, K)``.
 
         Noise widens steps, and a pull that is taken for too strong makes a tensor look larger: both

@@ -25,7 +25,7 @@ LEAST_TOLD = 1e-12  # eigenvalue of the information about the noise, with a diag
 KNOWN = 1e18  # information about what is known beforehand: errors of a billionth
 
 
-class Open(NamedTuple):
+class FreeFields(NamedTuple):
     """Which fields are estimated, by their numbers: all, unless some are known beforehand."""
 
     drift: list[int]  # f of the d components
@@ -33,7 +33,7 @@ class Open(NamedTuple):
     noise: list[int]  # N of the E entries of the covariance of the noise
 
     @classmethod
-    def of(cls, model: Process) -> Open:
+    def of(cls, model: Process) -> FreeFields:
         """Positions whose velocity is hidden have that for a drift, and no noise but a sensor's."""
         d, pairs = len(model.units), list(enumerate(tensor.pairs(len(model.units))))
         known = model.positions
@@ -119,7 +119,7 @@ class FilterSums:
     def _of_all_fields(self, model: Process) -> tuple[FloatArray, FloatArray]:
         """Put :meth:`_left_open` among all fields; about those that are known all is known."""
         gram, slopes = self._left_open(model)
-        own, (d, k) = Open.of(model), model.drift.shape
+        own, (d, k) = FreeFields.of(model), model.drift.shape
         fields = [*own.drift, *(d + e for e in own.entries)]
         count = d + len(model.entries)
         if len(fields) == count:
@@ -133,7 +133,7 @@ class FilterSums:
 
     def noise(self, model: Process, drift: FloatArray, entries: FloatArray) -> FloatArray:
         """Noise ``(E,)`` that is most likely with ``drift (d, K)`` and ``entries (E, K)``."""
-        (fields, noise), own = _places(model), Open.of(model)
+        (fields, noise), own = _places(model), FreeFields.of(model)
         slope = self.tensor_slope.sum(axis=0)[noise]
         slope = slope - self.mixed[:, noise].T @ (drift - model.drift)[own.drift].ravel()
         slope -= self.tensor[np.ix_(noise, fields)] @ (entries - model.entries)[own.entries].ravel()
@@ -145,7 +145,7 @@ class FilterSums:
 
     def with_noise(self, model: Process, noise: FloatArray) -> FilterSums:
         """Expect what a pass finds if the noise is ``noise (E,)``, and all else as in ``model``."""
-        own, fields = Open.of(model), len(_places(model)[0])
+        own, fields = FreeFields.of(model), len(_places(model)[0])
         change = (noise - model.observation_noise)[own.noise] / len(self.tensor_slope)
         return replace(
             self,
@@ -158,7 +158,7 @@ class FilterSums:
 
         ``support (d + E, K)`` has the physical terms of drift and tensor, whose errors are in it.
         """
-        noise, d, own = _places(model)[1], len(model.units), Open.of(model)
+        noise, d, own = _places(model)[1], len(model.units), FreeFields.of(model)
         chosen = support[[*own.drift, *(d + e for e in own.entries)]]
         change = np.kron(np.eye(len(chosen)), model.basis.from_physical)[chosen.ravel()]
         gram, with_noise = self._information(model)
@@ -178,14 +178,14 @@ class FilterSums:
 
 def _places(model: Process) -> tuple[IntArray, IntArray]:
     """Which of the coefficients are those of the tensor, and which those of noise that is free."""
-    own, k = Open.of(model), model.drift.shape[1]
+    own, k = FreeFields.of(model), model.drift.shape[1]
     fields = len(own.entries) * k
     return np.arange(fields), fields + np.flatnonzero(model.noisy[own.noise])
 
 
 def _free_noise(model: Process) -> list[int]:
     """Entries of the covariance of the noise that are estimated."""
-    return [e for e in Open.of(model).noise if model.noisy[e]]
+    return [e for e in FreeFields.of(model).noise if model.noisy[e]]
 
 
 def _diagonal(variances: FloatArray) -> FloatArray:
@@ -205,7 +205,7 @@ class FilterPass(SumPass[FilterSums]):
     piece: int = BLOCK  # of these that run side by side
 
     def empty(self) -> FilterSums:
-        k, own = self.model.drift.shape[1], Open.of(self.model)
+        k, own = self.model.drift.shape[1], FreeFields.of(self.model)
         b, c = len(own.drift) * k, len(own.entries) * k + len(own.noise)
         rows = max(self.n_trajectories, 1)
         return FilterSums(0, 0.0, 0, *zeros((b, b), (rows, b), (c, c), (rows, c), (b, c)))
@@ -247,7 +247,7 @@ class _Tangent:
     covariance hardly depends on the drift, whose derivative is left out.
     """
 
-    own: Open
+    own: FreeFields
     b: int
     mean: FloatArray  # (d, b + C, B)
     spread: FloatArray  # (E, C, B)
@@ -263,7 +263,7 @@ class _Tangent:
 
         Slopes of each block if they are to be ``clustered`` by trajectory.
         """
-        (d, k), e, own = model.drift.shape, len(model.entries), Open.of(model)
+        (d, k), e, own = model.drift.shape, len(model.entries), FreeFields.of(model)
         b, first = len(own.drift) * k, len(own.entries) * k
         c, pairs = first + len(own.noise), tensor.pairs(d)
         spread = np.zeros((e, c, blocks))

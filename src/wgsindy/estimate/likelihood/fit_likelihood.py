@@ -33,12 +33,12 @@ from wgsindy.estimate.likelihood.iteration import (
     STRONG_NOISE,
     Filtered,
     Weighted,
+    accept_step,
     filtered,
     first_drift,
     follow_noise,
     iterate,
     noisy_start,
-    taken_over,
     with_drift,
     with_noise,
     with_tensor,
@@ -46,7 +46,7 @@ from wgsindy.estimate.likelihood.iteration import (
 )
 from wgsindy.estimate.likelihood.noise_detection import Noise, detect_noise
 from wgsindy.estimate.likelihood.normal_equations import (
-    LeanPass,
+    DriftTensorPass,
     NormalEquations,
     Runner,
     ScorePass,
@@ -251,21 +251,21 @@ def _estimate(
     noise_error, lean, is_settled = np.zeros(len(model.units)), None, False
     if isinstance(last, Filtered):
         is_settled = last.settled
-        final = taken_over(model, last.sums, equations, selection, drift, entries)
+        final = accept_step(model, last.sums, equations, selection, drift, entries)
         support = np.array([found.best for found in (*drift, *entries)])
         if is_settled and np.array_equal(support, [found.best for found in last.found]):
             scores = last.sums.scores(model)  # another pass would find the same
         else:
             scores = filtered(final, run, last.block).scores(final)
         noise_error = last.sums.noise_errors(model, support) * model.units**2
-        lean = run(LeanPass(final))
+        lean = run(DriftTensorPass(final))
     else:
         final = with_tensor(with_drift(model, selection.drift_field(drift)), last.sums, entries)
         slopes = ScorePass(final, trajectories)
         if final.is_chain:
             scores = run(slopes)
         else:
-            scores, lean = run(PassPair(slopes, LeanPass(final)))
+            scores, lean = run(PassPair(slopes, DriftTensorPass(final)))
     if lean is not None and not (np.isfinite(lean.cross).all() and np.isfinite(lean.gram).all()):
         raise run_away()
     beside = selection.all_beside(equations, drift)

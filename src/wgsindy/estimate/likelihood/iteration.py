@@ -12,16 +12,16 @@ import numpy as np
 from wgsindy.data import BLOCK, Dataset, FloatArray, whole_blocks
 from wgsindy.errors import DataError, LibraryError
 from wgsindy.estimate.likelihood.evidence import Posterior, run_away
-from wgsindy.estimate.likelihood.filter_sums import FilterPass, FilterSums, Open
+from wgsindy.estimate.likelihood.filter_sums import FilterPass, FilterSums, FreeFields
 from wgsindy.estimate.likelihood.noise_detection import Noise
 from wgsindy.estimate.likelihood.normal_equations import (
     EXTRA_VARIANCES,
     LaggedPass,
-    LeakPass,
     NormalEquations,
     NormalPass,
     Runner,
     Sums,
+    WithinStepNoisePass,
 )
 from wgsindy.estimate.likelihood.process import Process, blank_noiseless
 from wgsindy.estimate.likelihood.selection import TermSelection, best_entries, same_terms
@@ -245,7 +245,7 @@ def _detect_noiseless(model: Process, sums: Sums, run: Runner) -> Process:
     muted = replace(
         model, noiseless_level=np.where(suspects, ROUNDING_LEVEL, driven.astype(np.float64))
     )
-    leak = run(LeakPass(muted), chunk_size=whole_blocks(run.chunk_size))
+    leak = run(WithinStepNoisePass(muted), chunk_size=whole_blocks(run.chunk_size))
     expected = (leak.level + leak.truncation) / leak.count
     # Beside the last states of an explosion its noise looks like rounding; beside the first not.
     rounding = np.where(leak.own_share < MOST_OWN * leak.count, ROUNDING_LEVEL, 0.0)
@@ -386,12 +386,12 @@ def chosen(model: Process, sums: FilterSums, selection: TermSelection, block: in
     equations = sums.equations(model)
     drift = selection.drift(equations, model.drift)
     entries = selection.entries(equations, model.entries)
-    later = taken_over(model, sums, equations, selection, drift, entries)
+    later = accept_step(model, sums, equations, selection, drift, entries)
     left = _step_worth(model, later, sums)
     return Filtered(sums, equations, model, [*drift, *entries], later, block, left)
 
 
-def taken_over(
+def accept_step(
     model: Process,
     sums: FilterSums,
     equations: NormalEquations,
@@ -457,7 +457,7 @@ def _piece_length(model: Process, data: Dataset, block: int) -> int:
 
 def _step_worth(used: Process, later: Process, sums: FilterSums) -> float:
     """Log-likelihood, a coefficient, of a step from one model to another."""
-    own = Open.of(used)
+    own = FreeFields.of(used)
     drift = (later.drift - used.drift)[own.drift].ravel()
     fields = np.append(
         (later.entries - used.entries)[own.entries],
@@ -478,7 +478,7 @@ def _midway(one: Process, other: Process) -> Process:
 
 def _chunk_size(model: Process, block: int) -> int:
     """Samples a chunk: whole blocks, so many that the derivatives stay in the cache."""
-    (d, k), e, own = model.drift.shape, len(model.entries), Open.of(model)
+    (d, k), e, own = model.drift.shape, len(model.entries), FreeFields.of(model)
     numbers = d * len(own.drift) * k + (d + e) * (len(own.entries) * k + len(own.noise))
     most = MOST_BLOCKS * BLOCK // block  # as many samples in short blocks
     return block * int(np.clip(BLOCK_NUMBERS // numbers, 32, most))

@@ -78,7 +78,7 @@ class ResidualLagPass(SumPass[ResidualLag]):
         return total
 
 
-class Doubt(NamedTuple):
+class UndetectedNoise(NamedTuple):
     """Noise that samples may have, though it does not stand out."""
 
     deviation: FloatArray  # (d,) root mean square of the variance that it may have
@@ -90,7 +90,7 @@ class Noise(NamedTuple):
 
     covariance: FloatArray  # (d, d) of what stands out beside rounding
     rounding: FloatArray  # (d,) variances of rounding, where it matters
-    doubt: Doubt | None = None  # if nothing stands out
+    doubt: UndetectedNoise | None = None  # if nothing stands out
 
     @property
     def variances(self) -> FloatArray:
@@ -118,7 +118,7 @@ def detect_noise(
     lag = run(ResidualLagPass(model), chunk_size=whole_blocks(run.chunk_size))
     if lag.pairs < 2:
         return Noise.none(d)
-    seen, error = _seen(lag)
+    seen, error = noise_estimate(lag)
     seen = seen - np.diag(rounding)
     kept = np.where(matters, rounding, 0.0)
     # Residuals of a coordinate without noise of its own are as small as a step makes them.
@@ -129,7 +129,9 @@ def detect_noise(
     if forced or stands_out(np.diag(seen), error, asked):
         covariance, least = tensor.clip(seen[None])[0], (LEAST_NOISE if forced else 0.0) * dt
         return Noise(covariance + np.diag(np.maximum(least - np.diag(covariance), 0.0)), kept)
-    return Noise(np.zeros((d, d)), kept, Doubt(_possible(np.diag(seen), error), _pull(lag)))
+    return Noise(
+        np.zeros((d, d)), kept, UndetectedNoise(noise_bound(np.diag(seen), error), _pull(lag))
+    )
 
 
 def stands_out(variance: FloatArray, error: FloatArray, asked: BoolArray) -> bool:
@@ -139,7 +141,7 @@ def stands_out(variance: FloatArray, error: FloatArray, asked: BoolArray) -> boo
 
 
 def _pull(lag: ResidualLag) -> FloatArray:
-    """What noise does to the cross sums of the drift; see :class:`Doubt`.
+    """What noise does to the cross sums of the drift; see :class:`UndetectedNoise`.
 
     Noise at the start of a step moves the library there, whose slope is what a residual does to it
     over the square of that, and takes F off the end: as a drift of the step, that is F seen through
@@ -151,7 +153,7 @@ def _pull(lag: ResidualLag) -> FloatArray:
     return np.asarray(np.einsum("pq,qk->qpk", seen, lag.leaning / variance[:, None]))
 
 
-def _seen(lag: ResidualLag) -> tuple[FloatArray, FloatArray]:
+def noise_estimate(lag: ResidualLag) -> tuple[FloatArray, FloatArray]:
     """Covariance ``(d, d)`` of the noise as residuals show it; errors ``(d,)`` of the diagonal."""
     if not (np.isfinite(lag.products).all() and np.isfinite(lag.gram).all()):
         raise run_away()
@@ -166,7 +168,7 @@ def _seen(lag: ResidualLag) -> tuple[FloatArray, FloatArray]:
     return covariance, np.sqrt(lag.squares) / lag.pairs / (decay * root)
 
 
-def _possible(variance: FloatArray, error: FloatArray) -> FloatArray:
+def noise_bound(variance: FloatArray, error: FloatArray) -> FloatArray:
     """Root mean square ``(d,)`` of a variance that was estimated with an error, and may be zero.
 
     If it is not zero, it is what a normal number about the estimate is above zero.

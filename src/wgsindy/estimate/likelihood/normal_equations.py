@@ -18,8 +18,8 @@ import numpy as np
 from wgsindy.data import Chunk, Dataset, FloatArray, Scratch, Spans, block_labels, zeros
 from wgsindy.estimate.likelihood.evidence import Problem, Root
 from wgsindy.estimate.likelihood.process import (
-    Local,
     Process,
+    StepResiduals,
     drift_noise,
     entry_variance,
     evaluate,
@@ -145,7 +145,9 @@ class NormalPass(SumPass[Sums]):
         np.multiply(weights[:, None, :], theta[None], out=stacked)
         return (stacked.reshape(m * k, n) @ theta.T).reshape(m, k, k)
 
-    def _add_extra_variance(self, total: Sums, p: int, local: Local, squares: FloatArray) -> None:
+    def _add_extra_variance(
+        self, total: Sums, p: int, local: StepResiduals, squares: FloatArray
+    ) -> None:
         variance = np.maximum(local.noise[tensor.entry_number(p, p)], 0.0)
         low = variance < LOW_NOISE
         undecided = self.model.variance_floor[p] >= LOW_NOISE  # no tensor has been fitted yet
@@ -172,7 +174,7 @@ class LaggedPass(NormalPass):
 
 
 @dataclass
-class Leak:
+class WithinStepNoise:
     """Sums of what a step adds to the residuals of each coordinate without noise of its own."""
 
     count: int
@@ -199,7 +201,7 @@ class Leak:
 
 
 @dataclass(frozen=True)
-class LeakPass(SumPass[Leak]):
+class WithinStepNoisePass(SumPass[WithinStepNoise]):
     """Sum the variances of a step over dt, and the squares of what the drift changes within it.
 
     Within a step, the noise of the other coordinates moves this one through the drift, and the
@@ -210,11 +212,11 @@ class LeakPass(SumPass[Leak]):
 
     model: Process
 
-    def empty(self) -> Leak:
+    def empty(self) -> WithinStepNoise:
         d = len(self.model.units)
-        return Leak(0, np.zeros(d), np.zeros(d), np.zeros((3, d)), np.zeros(d))
+        return WithinStepNoise(0, np.zeros(d), np.zeros(d), np.zeros((3, d)), np.zeros(d))
 
-    def add(self, total: Leak, chunk: Chunk) -> Leak:
+    def add(self, total: WithinStepNoise, chunk: Chunk) -> WithinStepNoise:
         dynamics = self.model.dynamics
         path = replace(dynamics, is_chain=False).along(chunk)
         level = np.einsum("ppn->pn", path.covariance)
@@ -274,7 +276,7 @@ class ScorePass(SumPass[Scores]):
         total.count += len(local.dt)
         return total
 
-    def _add_slopes(self, total: Scores, chunk: Chunk, local: Local) -> None:
+    def _add_slopes(self, total: Scores, chunk: Chunk, local: StepResiduals) -> None:
         noise = drift_noise(self.model, local)
         precision = tensor.precision(noise, LEAST_UNSHARED)
         pulled = tensor.multiply(precision, local.residual)
@@ -287,7 +289,7 @@ class ScorePass(SumPass[Scores]):
 
 
 @dataclass
-class Lean:
+class DriftTensorCoupling:
     """Sums of a regression: what the tensor takes over from an error of the drift."""
 
     gram: FloatArray  # (E, K, K) of the library
@@ -295,7 +297,7 @@ class Lean:
 
 
 @dataclass(frozen=True)
-class LeanPass(SumPass[Lean]):
+class DriftTensorPass(SumPass[DriftTensorCoupling]):
     """Sum how the tensor leans on the drift.
 
     If dJ is the error of the drift's derivatives, a step over dt spreads by (dJ a + a dJ') dt / 2
@@ -304,12 +306,12 @@ class LeanPass(SumPass[Lean]):
 
     model: Process
 
-    def empty(self) -> Lean:
+    def empty(self) -> DriftTensorCoupling:
         (d, k), e = self.model.drift.shape, len(self.model.entries)
-        return Lean(*zeros((e, k, k), (e, k, d, k)))
+        return DriftTensorCoupling(*zeros((e, k, k), (e, k, d, k)))
 
     @np.errstate(all="ignore")  # the slope of a root at zero is infinite; formulas may explode
-    def add(self, total: Lean, chunk: Chunk) -> Lean:
+    def add(self, total: DriftTensorCoupling, chunk: Chunk) -> DriftTensorCoupling:
         chunk = chunk.at(np.arange(-chunk.start % LEAN_EVERY, len(chunk.dt), LEAN_EVERY))
         if not len(chunk.dt):  # the last chunk of the data may be a few samples
             return total

@@ -122,7 +122,7 @@ class Process:
         return Dynamics(self.basis, self.units, self.drift, entries, self.data_range, self.is_chain)
 
 
-class Local(NamedTuple):
+class StepResiduals(NamedTuple):
     """A chunk seen by a working model; the sample is the last axis.
 
     What a process does within a step is undone first: residuals and their noise are those of the
@@ -146,7 +146,7 @@ class Local(NamedTuple):
 
 
 @np.errstate(all="ignore")  # fields that run away are seen by what is summed of them
-def evaluate(model: Process, chunk: Chunk) -> Local:
+def evaluate(model: Process, chunk: Chunk) -> StepResiduals:
     """Evaluate library, fields and residuals at the samples of a chunk."""
     steps = np.ascontiguousarray(chunk.increments.T) / model.units[:, None]
     states, dt = chunk.states, chunk.dt
@@ -164,7 +164,7 @@ def evaluate(model: Process, chunk: Chunk) -> Local:
         steps = residual + (model.drift @ theta) * dt
     if model.observation_noise.any():  # a step has the noise of both its ends
         noise = noise + 2 * model.observation_noise[:, None] / dt
-    return Local(theta, dt, steps, residual, entries, noise, gain)
+    return StepResiduals(theta, dt, steps, residual, entries, noise, gain)
 
 
 def through_response(
@@ -203,7 +203,7 @@ def blank_noiseless(entries: FloatArray | BoolArray, noiseless_level: FloatArray
             entries[e] = 0.0
 
 
-def drift_noise(model: Process, local: Local) -> FloatArray:
+def drift_noise(model: Process, local: StepResiduals) -> FloatArray:
     """Noise of a step over dt, ``(E, n)``, with variances that can be divided by."""
     noise = local.noise.copy()
     for p in range(len(model.units)):

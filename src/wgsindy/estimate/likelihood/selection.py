@@ -104,7 +104,7 @@ def _grid(axes: list[FloatArray]) -> FloatArray:
     return np.vstack([middle, *along, np.transpose(others)])
 
 
-class Beside(NamedTuple):
+class ConditionalChoice(NamedTuple):
     """What can be told of one drift component, and which terms it has."""
 
     problem: Problem
@@ -194,14 +194,18 @@ class TermSelection:
                 break
         return found if (supports == first).all() else later
 
-    def all_beside(self, equations: NormalEquations, found: list[Posterior]) -> list[Beside]:
+    def all_beside(
+        self, equations: NormalEquations, found: list[Posterior]
+    ) -> list[ConditionalChoice]:
         """Each component of what :meth:`drift` found, and how sure it is if the others follow."""
         supports = np.array([posterior.best for posterior in found])
         if equations.coupled:
             problem = self._all_components(equations)
             return [self._beside(problem, supports, p) for p in range(len(found))]
         alone = np.zeros(supports.shape)
-        return [Beside(equations.component(alone, p), found[p]) for p in range(len(found))]
+        return [
+            ConditionalChoice(equations.component(alone, p), found[p]) for p in range(len(found))
+        ]
 
     def _all_components(self, equations: NormalEquations) -> Problem:
         """All drift components at once, as far as they are not known."""
@@ -218,15 +222,15 @@ class TermSelection:
 
     def _beside(
         self, problem: Problem, supports: BoolArray, p: int, *, exhaustive: bool = True
-    ) -> Beside:
+    ) -> ConditionalChoice:
         """Drift component ``p``, to which others with these terms ``(d, K)`` are fitted anew."""
         own = np.zeros(supports.shape, dtype=bool)
         own[p] = True
         others = supports & self._free(supports.shape) & ~own
         alone = problem.beside(own.ravel(), others.ravel())
         if self._is_known(p):
-            return Beside(alone, self._certain(p))
-        return Beside(alone, search(alone, self._costs_of(p), exhaustive=exhaustive))
+            return ConditionalChoice(alone, self._certain(p))
+        return ConditionalChoice(alone, search(alone, self._costs_of(p), exhaustive=exhaustive))
 
     def _sweep_drift(
         self, equations: NormalEquations, current: FloatArray, *, exhaustive: bool
