@@ -170,7 +170,7 @@ def test_what_unseen_noise_does_to_the_drift_it_also_does_to_the_tensor(
     # Regression of noisy samples on those before: of stationary variance g = a / 2 rate, the rate
     # comes out too large by s / (g dt), and a = 2 rate (g + s) by 2 g s / (g dt) + 2 rate s.
     size = 1e3  # so that nothing else makes up the error bars
-    monkeypatch.setattr(noise_detection, "_possible", lambda _, error: np.full_like(error, size))
+    monkeypatch.setattr(noise_detection, "noise_bound", lambda _, error: np.full_like(error, size))
     found = fit_dataset(dataset(relaxing(1, 0.0, steps=2000)), "poly1").generator.coefficients
     drift, field = (next(c for c in found if c.target == name) for name in ("b1", "a11"))
     stationary = field.value / (-2 * drift.value)
