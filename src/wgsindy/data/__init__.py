@@ -26,7 +26,7 @@ from wgsindy.data.dataset import (
 )
 from wgsindy.data.holes import BRIDGED, LONGEST_HOLE, velocity_name
 from wgsindy.data.screening import LENGTH, SEGMENTS, Resolution, resolution_of, screened
-from wgsindy.data.source import Block, Source
+from wgsindy.data.source import Block, FunctionSource, Source
 from wgsindy.data.stream import Stream
 from wgsindy.data.trajectories import Trajectories
 from wgsindy.data.validation import number, numbers, whole
@@ -46,6 +46,7 @@ __all__ = [
     "Dataset",
     "FloatArray",
     "Frame",
+    "FunctionSource",
     "HashArray",
     "IntArray",
     "Partition",

@@ -36,57 +36,57 @@ JUST_MADE = 60.0  # seconds in which a draft may not have its lock yet
 _SWAP, _HERE = 2, -100  # of Linux's renameat2: exchange; relative to the current folder
 
 
-def draft_of(target: Path) -> Path:
-    """Return a path beside ``target`` that nothing else has; process numbers come again."""
-    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}")
+@contextmanager
+def draft_of(target: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    """Give a draft that ``make`` makes beside ``target``; in the end nothing is left there."""
+    _sweep(target)
+    # Nothing else has that name; process numbers come again.
+    draft = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}")
+    try:
+        make(draft)  # may be interrupted when it is done, and is cleared away all the same
+        with _locked(draft):
+            yield draft
+    finally:
+        _remove(draft)
 
 
-def is_draft(name: str) -> bool:
-    """Whether a file or folder is a draft of something."""
+def _is_draft(name: str) -> bool:
     return name.startswith(".") and name.endswith(SUFFIX)
 
 
 @contextmanager
-def held(draft: Path) -> Iterator[None]:
-    """Hold the lock of a draft that is there."""
-    number = os.open(draft, os.O_RDONLY)
+def _locked(draft: Path) -> Iterator[bool]:
+    """Hold the lock of a draft; gives whether there was one to take and nobody had it."""
+    if fcntl is None:
+        yield False
+        return
+    number = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW)
     try:
-        _lock(number)
-        yield
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            taken = True
+        except OSError:  # held by its run, or a file system without locks
+            taken = False
+        yield taken
     finally:
         os.close(number)
 
 
-def _lock(number: int) -> bool:
-    """Take the lock of an open file; whether there is one to take and nobody has it."""
-    if fcntl is None:
-        return False
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # held by its run, or a file system without locks
-        return False
-    return True
-
-
-def sweep(target: Path) -> None:
+def _sweep(target: Path) -> None:
     """Remove the drafts of ``target`` that runs left when they were killed."""
-    for found in target.parent.glob(f".{glob.escape(target.name)}.*{SUFFIX}"):
+    for draft in target.parent.glob(f".{glob.escape(target.name)}.*{SUFFIX}"):
         with suppress(OSError):  # somebody else sweeps too
-            if time.time() - found.stat().st_mtime < JUST_MADE:
-                continue
-            number = os.open(found, os.O_RDONLY | os.O_NOFOLLOW)
-            try:
-                if _lock(number):
-                    _remove(found)
-            finally:
-                os.close(number)
+            if time.time() - draft.stat().st_mtime > JUST_MADE:
+                with _locked(draft) as nobodys:
+                    if nobodys:
+                        _remove(draft)
 
 
-def _remove(found: Path) -> None:
-    if found.is_dir():
-        shutil.rmtree(found, ignore_errors=True)
+def _remove(draft: Path) -> None:
+    if draft.is_dir():
+        shutil.rmtree(draft, ignore_errors=True)
     else:
-        found.unlink()
+        draft.unlink(missing_ok=True)
 
 
 def take_place(draft: Path, target: Path) -> None:
@@ -98,7 +98,7 @@ def take_place(draft: Path, target: Path) -> None:
     if not target.exists():
         os.rename(draft, target)
     elif not _swapped(draft, target):
-        former = draft_of(target)
+        former = draft.with_suffix(f".former{SUFFIX}")
         os.rename(target, former)
         try:
             os.rename(draft, target)
@@ -109,10 +109,10 @@ def take_place(draft: Path, target: Path) -> None:
 
 
 def _swapped(one: Path, other: Path) -> bool:
-    if not sys.platform.startswith("linux"):
-        return False
-    swap = getattr(ctypes.CDLL(None), "renameat2", None)
-    if swap is None:  # an old C library
+    """Let two folders change places, if the system can do that."""
+    linux = sys.platform.startswith("linux")
+    swap = getattr(ctypes.CDLL(None), "renameat2", None) if linux else None
+    if swap is None:  # or an old C library
         return False
     return bool(swap(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _SWAP) == 0)
 
@@ -132,16 +132,12 @@ def write_atomically(path: str | Path, content: str | bytes) -> None:
     target = Path(path)
     if not target.parent.is_dir():
         raise OutputError(f"{target} cannot be written: there is no folder {target.parent}.")
-    sweep(target)
-    draft = draft_of(target)
-    try:
-        with open(draft, "wb") as file, held(draft):
+    with draft_of(target, Path.touch) as draft:
+        with open(draft, "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
-            os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+        os.replace(draft, target)
 
 
 def refuse_unwritable(path: str | Path) -> None:
@@ -179,7 +175,7 @@ def refuse_occupied(path: str | Path, replaceable: Collection[str] = ()) -> None
         return
     if target.is_symlink() or not target.is_dir():
         raise OutputError(f"{target} is not a folder; choose another with --out.")
-    there = sorted(item.name for item in target.iterdir() if not is_draft(item.name))
+    there = sorted(item.name for item in target.iterdir() if not _is_draft(item.name))
     if there and not replaceable:
         raise OutputError(
             f"{target}/ already exists; replace it with --force, or choose another with --out."
@@ -202,16 +198,10 @@ def whole_folder(path: str | Path, replaceable: Collection[str] = ()) -> Iterato
     target = Path(path).absolute()
     refuse_occupied(path, replaceable)
     target.parent.mkdir(parents=True, exist_ok=True)
-    sweep(target)
-    draft = draft_of(target)
-    try:
-        draft.mkdir()  # may be interrupted when it is done, and is cleared away all the same
-        with held(draft):
-            yield draft
-            refuse_occupied(path, replaceable)
-            take_place(draft, target)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with draft_of(target, Path.mkdir) as draft:
+        yield draft
+        refuse_occupied(path, replaceable)
+        take_place(draft, target)
 
 
 def save_folder(

@@ -8,7 +8,8 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from wgsindy.data import (
     Block,
     Dataset,
+    FunctionSource,
     Source,
     Stream,
     Trajectories,
@@ -42,7 +44,7 @@ from wgsindy.files.columns.roles import (
 )
 from wgsindy.files.columns.times import epoch_sentence, epoch_unit, step_of, with_joined_date
 from wgsindy.files.columns.units import header_unit
-from wgsindy.files.formats.arrays import ArrayTable, GivenArray, StoredArrays
+from wgsindy.files.formats.arrays import ArrayTable, given_array, stored_arrays
 from wgsindy.files.formats.dask import DaskArrayTable, DaskFrameTable, is_dask
 from wgsindy.files.formats.frames import ParquetTable
 from wgsindy.files.formats.loading import format_of, paths_of, tables_of
@@ -367,7 +369,7 @@ def _streamed(source: Any, asked: StreamOptions) -> Reading[Stream]:
     if callable(source):
         if not (asked.states is asked.time is asked.trajectory is None):
             raise DataError("what a function yields has no columns to choose; leave them out.")
-        sources: list[Source] = [UserFunction(source, step_of(asked.dt, []))]
+        sources: list[Source] = [FunctionSource(partial(_blocks_of, source, step_of(asked.dt, [])))]
         names = asked.names
     else:
         tables = _lazy_tables(source)
@@ -407,34 +409,30 @@ def _sources(tables: Sequence[LazyTable], wanted: WantedColumns) -> list[Source]
     return sources
 
 
-@dataclass(frozen=True)
-class UserFunction:
-    """The blocks that a function yields; ``dt`` is the step of those that come without one."""
-
-    function: Callable[[], Iterable[Any]]
-    dt: float | None
-
-    def blocks(self) -> Iterator[Block]:
-        for item in self.function():
-            block = item if isinstance(item, tuple) else (item, self.dt)
-            if not 2 <= len(block) <= 4 or block[1] is None:
-                raise DataError(
-                    "a block of samples needs its times or its step: yield (states, times or dt), "
-                    "or pass dt."
-                )
-            yield Block(*block)
+def _blocks_of(function: Callable[[], Iterable[Any]], dt: float | None) -> Iterator[Block]:
+    """Yield the blocks of a user's function; ``dt`` is the step of those that come without one."""
+    for item in function():
+        block = item if isinstance(item, tuple) else (item, dt)
+        if not 2 <= len(block) <= 4 or block[1] is None:
+            raise DataError(
+                "a block of samples needs its times or its step: yield (states, times or dt), "
+                "or pass dt."
+            )
+        yield Block(*block)
 
 
 def _lazy_tables(source: Any) -> list[LazyTable]:
     if is_dask(source):
         return [_dask_table(source)]
     if hasattr(source, "shape") and not hasattr(source, "columns"):
-        return [ArrayTable(GivenArray(source), "the array")]
+        return [ArrayTable(partial(given_array, source), "the array")]
     paths = paths_of(source)
     if paths is not None:
         return [_file_table(path) for path in paths]
     if isinstance(source, (list, tuple)) and all(isinstance(item, np.ndarray) for item in source):
-        return [ArrayTable(GivenArray(item), f"array {k}") for k, item in enumerate(source)]
+        return [
+            ArrayTable(partial(given_array, item), f"array {k}") for k, item in enumerate(source)
+        ]
     way_out = (
         "an iterator can be read only once: pass a function that returns a new one"
         if isinstance(source, Iterator)
@@ -459,8 +457,8 @@ def _file_table(path: Path) -> LazyTable:
     kind = format_of(path)
     if kind == "Parquet":
         return ParquetTable(path)
-    if kind == "NPY" or kind == "HDF5" or kind == "Zarr":
-        return ArrayTable(StoredArrays(path, kind), path.name)
+    if kind in ("NPY", "HDF5", "Zarr"):
+        return ArrayTable(partial(stored_arrays, path, kind), path.name)
     if kind == "text":
         return TextTable(path)
     raise DataError(f"{path} is {kind}, which cannot be streamed; unpack it, or use wg.read.")

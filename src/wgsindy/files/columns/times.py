@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,27 +50,23 @@ def trading_days(moments: Column) -> FloatArray | None:
         return None
     weekdays = np.busday_count(dates[:-1], dates[1:])
     sessions = np.where(steps <= LONGEST_CLOSURE, 1, weekdays)
-    number = np.concatenate([[0], np.cumsum(sessions)])
-    found = np.full(len(moments), np.nan)
-    found[there] = number[np.searchsorted(dates, days)] - number[np.searchsorted(dates, days[0])]
-    return found
+    numbers = np.concatenate([[0], np.cumsum(sessions)])
+    counted_days = np.full(len(moments), np.nan)
+    place = np.searchsorted(dates, days)
+    counted_days[there] = numbers[place] - numbers[place[0]]
+    return counted_days
 
 
 NUMERIC = r"^\s*(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})(?:[T ,]+(.*))?$"
 TIME_OF_DAY = r"^\s*(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?\s*(?:([AaPp])\.?[Mm]\.?)?\s*Z?\s*$"
-WITH_MONTH_NAMES = (
-    "%d %b %Y",
-    "%d-%b-%Y",
-    "%d-%b-%y",
-    "%d %B %Y",
-    "%b %d, %Y",
-    "%B %d, %Y",
-    "%d %b %Y %H:%M:%S",
-    "%d-%b-%Y %H:%M:%S",
-    "%d %b %Y %H:%M",
-    "%b %d, %Y %H:%M:%S",
+DAYS = ("%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y")
+# Patterns, and what stands before and after a field: of a month alone, its first day.
+PATTERNS = (
+    *((f"{day}{clock}", "", "") for clock in ("", " %H:%M:%S", " %H:%M") for day in DAYS),
+    ("%Y-%m-%d", "", "-01"),
+    ("%Y/%m/%d", "", "/01"),
+    ("%d %b %Y", "01 ", ""),
 )
-MONTHS = (("%Y-%m-%d", "{}-01"), ("%Y/%m/%d", "{}/01"), ("%d %b %Y", "01 {}"))
 # A clock that is read the wrong way round jumps by months: its longest step over its usual one.
 CLEARLY_MORE_EVEN = 3.0
 OLDEST, NEWEST = 1500_01_01, 2200_12_31  # dates as whole numbers
@@ -88,24 +84,28 @@ def moments_of(column: Column, label: str, name: str) -> Column | None:
 
     text = pl.Series("", column.tolist(), dtype=pl.String)
     there = len(text) - text.null_count()
-    for attempt in (_iso, lambda t: _numeric(t, label, name), _by_name, _months):
-        found = attempt(text)
-        if found is not None and there and 2 * (len(found) - found.null_count()) >= there:
-            return np.asarray(found.to_numpy()).astype("datetime64[us]")
+    for moments in _attempts(text, label, name):
+        if there and 2 * (len(moments) - moments.null_count()) >= there:
+            return np.asarray(moments.to_numpy()).astype("datetime64[us]")
     return None
 
 
-def looks_like_date(text: str) -> bool:
-    """Whether one field is a date in any of the ways that :func:`moments_of` knows."""
+def _attempts(text: pl.Series, label: str, name: str) -> Iterator[pl.Series]:
+    """Yield a column read in each way that is known, null where it cannot be."""
     import polars as pl
 
-    one = pl.Series("", [text], dtype=pl.String)
-    if re.match(NUMERIC, text):
-        return True
-    return any(
-        found is not None and not found.null_count()
-        for found in (attempt(one) for attempt in (_by_name, _months))
-    )
+    iso = [item and _moment(item.strip()) for item in text.to_list()]
+    yield pl.Series("", iso, dtype=pl.Datetime("us"))
+    numeric = _numeric(text, label, name)
+    if numeric is not None:
+        yield numeric
+    yield from _by_pattern(text)
+
+
+def _by_pattern(text: pl.Series) -> Iterator[pl.Series]:
+    for pattern, before, after in PATTERNS:
+        whole = before + text.str.strip_chars() + after
+        yield whole.str.to_datetime(pattern, strict=False, time_unit="us")
 
 
 def whole_numbers(column: Column) -> Column | None:
@@ -132,20 +132,6 @@ def seconds_of_day(column: Column) -> Column | None:
     back = np.diff(seconds[there]) < -43_200.0
     seconds[there] += 86_400.0 * np.concatenate([[0], np.cumsum(back)])
     return seconds
-
-
-def _iso(text: pl.Series) -> pl.Series | None:
-    import polars as pl
-
-    def moment(item: str) -> dt.datetime | None:
-        try:
-            found = dt.datetime.fromisoformat(item.strip())
-            zone = found.tzinfo is not None
-            return found.astimezone(dt.UTC).replace(tzinfo=None) if zone else found
-        except (ValueError, OverflowError):
-            return None
-
-    return pl.Series("", [i and moment(i) for i in text.to_list()], dtype=pl.Datetime("us"))
 
 
 def _numeric(text: pl.Series, label: str, name: str) -> pl.Series | None:
@@ -216,27 +202,6 @@ def _day_seconds(text: pl.Series) -> pl.Series:
     is_half = half.is_not_null()
     hour = hour.zip_with(~is_half, hour % 12 + 12 * (half == "p").fill_null(False).cast(pl.Float64))
     return hour * 3600 + minute * 60 + second.cast(pl.Float64).fill_null(0.0)
-
-
-def _by_name(text: pl.Series) -> pl.Series | None:
-    for pattern in WITH_MONTH_NAMES:
-        found = text.str.strip_chars().str.to_datetime(pattern, strict=False, time_unit="us")
-        if len(found.drop_nulls()):
-            return found
-    return None
-
-
-def _months(text: pl.Series) -> pl.Series | None:
-    """Read 1958-03, 1958/03 and Mar 1958 as the first of the month."""
-    import polars as pl
-
-    for pattern, form in MONTHS:
-        before, after = form.split("{}")
-        whole = pl.select(pl.lit(before) + pl.lit(text.str.strip_chars()) + pl.lit(after))
-        found = whole.to_series().str.to_datetime(pattern, strict=False, time_unit="us")
-        if len(found.drop_nulls()):
-            return found
-    return None
 
 
 # From September 2001 to 2103 the count of seconds since 1970 lies between these.
@@ -313,7 +278,12 @@ def looks_like_timestamps(column: Column) -> bool:
     if column.dtype.kind != "O":
         return False
     first = next((item for item in column if item is not None), None)
-    return first is not None and (_moment(first, None) is not None or looks_like_date(first))
+    if first is None or _moment(first) is not None or re.match(NUMERIC, first):
+        return first is not None
+    import polars as pl
+
+    one = pl.Series("", [first], dtype=pl.String)
+    return any(not moments.null_count() for moments in _by_pattern(one))
 
 
 def with_joined_date(table: Table) -> Table:
@@ -376,7 +346,7 @@ def _of_text(table: Table, name: str, asked: ReadingOptions) -> Times:
     return _of_moments(moments, unread, asked)
 
 
-def _moment(text: str, time_format: str | None) -> dt.datetime | None:
+def _moment(text: str, time_format: str | None = None) -> dt.datetime | None:
     """Return a moment in UTC without its zone; one without a zone is taken to be in UTC."""
     try:
         moment = (

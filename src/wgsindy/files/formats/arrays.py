@@ -15,16 +15,17 @@ A single number called ``dt`` is the sampling interval.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data import Block
+from wgsindy.data import Block, FunctionSource
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.notes import listed
 from wgsindy.files.table import (
@@ -201,42 +202,28 @@ def _zarr_arrays(group: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 SOURCE_BLOCKS = 16  # a file is opened once for so many blocks
 
 
-class Arrays(Protocol):
-    """Arrays by name that can be opened again and again, here or on another machine."""
-
-    def open(self) -> AbstractContextManager[Mapping[str, Any]]:
-        """Give anything with a shape and slices; nothing is read yet."""
-        ...
+# Arrays by name that can be opened again and again, here or on another machine: anything with a
+# shape and slices, of which nothing is read yet.
+Opened = Callable[[], AbstractContextManager[Mapping[str, Any]]]
 
 
-@dataclass(frozen=True)
-class StoredArrays:
-    """The arrays of a file or store, by the last word of their names."""
-
-    path: Path
-    kind: Literal["NPY", "HDF5", "Zarr"]
-
-    @contextmanager
-    def open(self) -> Iterator[Mapping[str, Any]]:
-        with as_data_error(self.path, self.kind):
-            if self.kind == "NPY":
-                yield _mapped(self.path)
-            elif self.kind == "HDF5":
-                with open_hdf5(self.path, self.path.name) as found:
-                    yield _by_last_word(found, self.path)
-            else:
-                with open_zarr(self.path, self.path.name) as found:
-                    yield _by_last_word(dict(sorted(found.items())), self.path)
+def given_array(array: Any) -> AbstractContextManager[Mapping[str, Any]]:
+    """Give anything with a shape and slices."""
+    return nullcontext({positional_name(0): array})
 
 
-@dataclass(frozen=True)
-class GivenArray:
-    """Anything with a shape and slices."""
-
-    array: Any
-
-    def open(self) -> AbstractContextManager[Mapping[str, Any]]:
-        return nullcontext({positional_name(0): self.array})
+@contextmanager
+def stored_arrays(path: Path, kind: str) -> Iterator[Mapping[str, Any]]:
+    """Give the arrays of a file NPY or HDF5, or of a Zarr store, by the last word of their names."""
+    with as_data_error(path, kind):
+        if kind == "NPY":
+            yield _mapped(path)
+        elif kind == "HDF5":
+            with open_hdf5(path, path.name) as arrays:
+                yield _by_last_word(arrays, path)
+        else:
+            with open_zarr(path, path.name) as arrays:
+                yield _by_last_word(dict(sorted(arrays.items())), path)
 
 
 def _mapped(path: Path) -> dict[str, Any]:
@@ -261,13 +248,13 @@ def _by_last_word(arrays: Mapping[str, Any], path: Path) -> dict[str, Any]:
 class ArrayTable:
     """Arrays that are a table: a main one of two or three axes and columns beside it."""
 
-    arrays: Arrays
+    open: Opened
     label: str
 
     def head(self) -> Table:
-        with self.arrays.open() as found:
-            stacked = any(array.ndim == 3 for array in found.values())
-            few = {name: _first_rows(array, stacked) for name, array in found.items()}
+        with self.open() as arrays:
+            stacked = any(array.ndim == 3 for array in arrays.values())
+            few = {name: _first_rows(array, stacked) for name, array in arrays.items()}
         tables = tables_of_arrays(few, self.label)
         if len(tables) > 1:
             raise DataError(
@@ -276,21 +263,44 @@ class ArrayTable:
             )
         return tables[0]
 
-    def sources(self, wanted: WantedColumns) -> list[ArraySource]:
-        with self.arrays.open() as found:
-            ranks = {name: int(array.ndim) for name, array in found.items()}
+    def sources(self, wanted: WantedColumns) -> list[FunctionSource]:
+        with self.open() as arrays:
+            ranks = {name: int(array.ndim) for name, array in arrays.items()}
             widest = max(ranks, key=lambda name: ranks[name])
             main = widest if ranks[widest] > 1 else None
-            array = found[main or wanted.roles.states[0]]
+            array = arrays[main or wanted.roles.states[0]]
             shape, chunks = array.shape, getattr(array, "chunks", None)
         axis = 1 if len(shape) == 3 else 0
-        rows, step = shape[axis], _block_rows(chunks[axis] if chunks else 1)
-        most = step * SOURCE_BLOCKS
+        chunk = chunks[axis] if chunks else 1
+        step = max(chunk, BLOCK_ROWS // chunk * chunk)  # whole chunks: none is unpacked twice
+        rows, most = shape[axis], step * SOURCE_BLOCKS
+        parts = [range(first, min(first + most, rows), step) for first in range(0, rows, most)]
         return [
-            ArraySource(self.arrays, main, wanted, number, step, first, min(first + most, rows))
+            FunctionSource(partial(self._blocks, wanted, main, number, firsts))
             for number in (range(shape[0]) if axis else [None])
-            for first in range(0, rows, most)
+            for firsts in parts
         ]
+
+    def _blocks(
+        self, wanted: WantedColumns, main: str | None, number: int | None, firsts: range
+    ) -> Iterator[Block]:
+        """Yield the rows of trajectory ``number`` of a stack, or of all there is.
+
+        ``main`` is the name of the array of two or three axes, if there is one.
+        """
+        with self.open() as arrays:
+            for first in firsts:
+                rows = slice(first, min(first + firsts.step, firsts.stop))
+                columns: dict[str, NDArray[Any]] = {}
+                states = None
+                if main is not None:
+                    matrix = _rows_of(arrays[main], number, rows)
+                    columns = {positional_name(k): matrix[:, k] for k in range(matrix.shape[1])}
+                    states = matrix if wanted.roles.states == tuple(columns) else None
+                for name in wanted.roles.columns:
+                    if name not in columns:
+                        columns[name] = _rows_of(arrays[name], number, rows)
+                yield wanted.block(columns, states=states, number=number)
 
 
 def _first_rows(array: Any, stacked: bool) -> NDArray[Any]:
@@ -301,45 +311,9 @@ def _first_rows(array: Any, stacked: bool) -> NDArray[Any]:
     return np.asarray(array[0:HEAD_ROWS])
 
 
-def _block_rows(chunk: int) -> int:
-    """Return whole chunks of the file, so that none is unpacked twice."""
-    return max(chunk, BLOCK_ROWS // chunk * chunk)
-
-
-@dataclass(frozen=True)
-class ArraySource:
-    """A range of rows of one trajectory of a stack, or of all there is."""
-
-    arrays: Arrays
-    main: str | None  # name of the array of two or three axes, if there is one
-    wanted: WantedColumns
-    number: int | None  # of the trajectory in a stack
-    step: int  # rows of a block
-    first: int
-    last: int  # not included
-
-    def blocks(self) -> Iterator[Block]:
-        with self.arrays.open() as found:
-            for first in range(self.first, self.last, self.step):
-                yield self._block(found, slice(first, min(first + self.step, self.last)))
-
-    def _block(self, found: Mapping[str, Any], rows: slice) -> Block:
-        wanted, columns = self.wanted, dict[str, NDArray[Any]]()
-        matrix = np.empty((0, 0))
-        if self.main is not None:
-            matrix = self._read(found[self.main], rows)
-            columns = {positional_name(k): matrix[:, k] for k in range(matrix.shape[1])}
-        states = matrix if wanted.roles.states == tuple(columns) else None
-        for name in wanted.roles.columns:
-            if name not in columns:
-                columns[name] = self._read(found[name], rows)
-        return wanted.block(columns, states=states, number=self.number)
-
-    def _read(self, array: Any, rows: slice) -> NDArray[Any]:
-        part = (
-            array[self.number, rows] if self.number is not None and array.ndim > 1 else array[rows]
-        )
-        return _out_of_the_file(part) if isinstance(part, np.memmap) else np.asarray(part)
+def _rows_of(array: Any, number: int | None, rows: slice) -> NDArray[Any]:
+    part = array[number, rows] if number is not None and array.ndim > 1 else array[rows]
+    return _out_of_the_file(part) if isinstance(part, np.memmap) else np.asarray(part)
 
 
 def _out_of_the_file(mapped: np.memmap[Any, Any]) -> NDArray[Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wgsindy.data import Block
+from wgsindy.data import Block, FunctionSource
 from wgsindy.errors import DataError
 from wgsindy.files.formats.arrays import tables_of_arrays
 from wgsindy.files.formats.frames import is_column, table_of_frame
@@ -92,8 +93,8 @@ class DaskArrayTable:
         few = rows[0] if self.array.ndim == 3 else np.concatenate(rows)
         return tables_of_arrays({positional_name(0): few[:HEAD_ROWS]}, self.label)[0]
 
-    def sources(self, wanted: WantedColumns) -> list[DaskArraySource]:
-        return [DaskArraySource(chunk, wanted) for chunk in self._chunks()]
+    def sources(self, wanted: WantedColumns) -> list[FunctionSource]:
+        return [FunctionSource(partial(chunk.blocks, wanted)) for chunk in self._chunks()]
 
     def _chunks(self) -> Iterator[DaskChunk]:
         """Yield where all samples are: trajectory after trajectory, each in order of time."""
@@ -130,20 +131,12 @@ class DaskChunk:
             return [chunk if chunk.ndim > 1 else chunk[:, None]]
         return [chunk[number] for number in self.trajectories]
 
-
-@dataclass(frozen=True)
-class DaskArraySource:
-    """One chunk, or one trajectory of it."""
-
-    chunk: DaskChunk
-    wanted: WantedColumns
-
-    def blocks(self) -> Iterator[Block]:
-        before = self.chunk.before
-        for within, rows in zip(self.chunk.trajectories, self.chunk.read(), strict=True):
+    def blocks(self, wanted: WantedColumns) -> Iterator[Block]:
+        """Yield the samples of each trajectory as a block."""
+        for within, rows in zip(self.trajectories, self.read(), strict=True):
             columns = {positional_name(k): rows[:, k] for k in range(rows.shape[1])}
-            number = None if before is None else before + within
-            yield self.wanted.block(columns, number=number)
+            number = None if self.before is None else self.before + within
+            yield wanted.block(columns, number=number)
 
 
 @dataclass(frozen=True)
@@ -167,22 +160,15 @@ class DaskFrameTable:
                 break
         return table_of_frame(pandas.concat(found).iloc[:HEAD_ROWS], self.label)
 
-    def sources(self, wanted: WantedColumns) -> list[DaskFrameSource]:
+    def sources(self, wanted: WantedColumns) -> list[FunctionSource]:
         names = list(dict.fromkeys(wanted.roles.columns))
         tasks = _tasks(self._with_index()[names].optimize())
-        return [DaskFrameSource(task, wanted) for task in tasks]
+        return [FunctionSource(partial(_partition, task, wanted)) for task in tasks]
 
 
-@dataclass(frozen=True)
-class DaskFrameSource:
-    """One partition."""
-
-    task: Task
-    wanted: WantedColumns
-
-    def blocks(self) -> Iterator[Block]:
-        frame = self.task.compute()
-        yield self.wanted.block({name: _values(frame[name]) for name in frame.columns})
+def _partition(task: Task, wanted: WantedColumns) -> Iterator[Block]:
+    frame = task.compute()
+    yield wanted.block({name: _values(frame[name]) for name in frame.columns})
 
 
 def _values(series: Any) -> NDArray[Any]:

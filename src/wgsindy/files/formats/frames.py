@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from itertools import product
 from numbers import Real
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from wgsindy.data import Block
+from wgsindy.data import Block, FunctionSource
 from wgsindy.errors import DataError
 from wgsindy.files.columns.roles import TIME_NAME, TRAJECTORY_NAME
 from wgsindy.files.formats.arrays import tables_of_arrays
@@ -248,59 +250,51 @@ SOURCE_ROWS = 2**20  # the index of all row groups is read anew for so many rows
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """One Parquet file."""
+    """One Parquet file, by row groups."""
 
     path: Path
 
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
+        with as_data_error(self.path, "Parquet"):
+            try:
+                import pyarrow.parquet
+            except ImportError:
+                what = f"{self.path.name} is Parquet, which is streamed"
+                raise package_needed(what, "pyarrow") from None
+            with pyarrow.parquet.ParquetFile(self.path, buffer_size=BUFFER) as file:
+                yield file
+
     def head(self) -> Table:
-        name = self.path.name
-        with as_data_error(self.path, "Parquet"), open_parquet(self.path, name) as file:
+        with self._open() as file:
             import pyarrow
 
             first = next(file.iter_batches(HEAD_ROWS), None)
             few = pyarrow.Table.from_batches([] if first is None else [first], file.schema_arrow)
-            return table_of_frame(few, name)
+            return table_of_frame(few, self.path.name)
 
-    def sources(self, wanted: WantedColumns) -> list[ParquetSource]:
-        with as_data_error(self.path, "Parquet"), open_parquet(self.path, self.path.name) as file:
+    def sources(self, wanted: WantedColumns) -> list[FunctionSource]:
+        with self._open() as file:
             footer = file.metadata
             rows = [footer.row_group(group).num_rows for group in range(footer.num_row_groups)]
         sources, first, held = [], 0, 0
         for group, count in enumerate(rows):
             held += count
             if held >= SOURCE_ROWS or group == len(rows) - 1:
-                sources.append(ParquetSource(self.path, wanted, first, group + 1))
+                groups = range(first, group + 1)
+                sources.append(FunctionSource(partial(self._blocks, wanted, groups)))
                 first, held = group + 1, 0
         return sources
 
-
-@dataclass(frozen=True)
-class ParquetSource:
-    """The row groups ``first`` to ``last`` (not included)."""
-
-    path: Path
-    wanted: WantedColumns
-    first: int
-    last: int
-
-    def blocks(self) -> Iterator[Block]:
-        names, groups = list(self.wanted.roles.columns), range(self.first, self.last)
-        with as_data_error(self.path, "Parquet"), open_parquet(self.path, self.path.name) as file:
+    def _blocks(self, wanted: WantedColumns, groups: range) -> Iterator[Block]:
+        names = list(wanted.roles.columns)
+        with self._open() as file:
             for batch in file.iter_batches(
                 BLOCK_ROWS, row_groups=[*groups], columns=names, use_threads=False
             ):
-                yield self.wanted.block(
+                yield wanted.block(
                     {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}
                 )
-
-
-def open_parquet(source: Path | IO[bytes], label: str) -> Any:
-    """Open a Parquet file, to be read piece by piece."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise package_needed(f"{label} is Parquet, which is streamed", "pyarrow") from None
-    return pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER)
 
 
 def parquet_frame(source: IO[bytes]) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
@@ -237,17 +237,12 @@ class TextTable:
                 "with commas, or use wg.read."
             )
         table = self.head()
-        form = Form(
-            dialect.separator,
-            dialect.width,
-            tuple(list(table.columns).index(name) for name in wanted.roles.columns),
-            tuple(_kind(table, name, wanted) for name in wanted.roles.columns),
-        )
+        forms = {name: _form(table, name, wanted) for name in table.columns}
         start = sum(len(line) for line in lines[: there[dialect.first]])
         size = self.path.stat().st_size
         edges = [*range(start, size, SOURCE_BYTES), size]
         return [
-            TextSource(self.path, wanted, form, first, last, opens=first == start)
+            TextSource(self.path, wanted, dialect.separator, forms, first, last, first == start)
             for first, last in pairwise(edges)
         ]
 
@@ -267,22 +262,15 @@ class TextTable:
         return content if whole else content[: content.rfind(b"\n") + 1]
 
 
-def _kind(table: Table, name: str, wanted: WantedColumns) -> FieldForm:
+def _form(table: Table, name: str, wanted: WantedColumns) -> FieldForm:
+    """Return what the fields of a column are read as; what nobody wants stays text."""
     held = table.columns[name].dtype.kind
+    if name not in wanted.roles.columns or (held == "O" and name == wanted.roles.trajectory):
+        return "text"
     if held == "O":
-        return "text" if name == wanted.roles.trajectory else "stamp"
+        return "stamp"
     # Ids and times may have more digits than a float.
     return "whole" if held == "i" and name not in wanted.roles.states else "number"
-
-
-@dataclass(frozen=True)
-class Form:
-    """How rows are written: ``places`` of the wanted columns and what they hold."""
-
-    separator: str
-    width: int
-    places: tuple[int, ...]
-    kinds: tuple[FieldForm, ...]
 
 
 @dataclass(frozen=True)
@@ -294,7 +282,8 @@ class TextSource:
 
     path: Path
     wanted: WantedColumns
-    form: Form
+    separator: str
+    forms: Mapping[str, FieldForm]  # of all columns
     first: int
     last: int
     opens: bool
@@ -327,28 +316,24 @@ class TextSource:
             # Blanks around a number, or no number: slower, and with a sentence.
             with as_data_error(self.path, "a table of text"):
                 table = self._table(content, typed=False)
-        columns = {}
-        for name, place, kind in zip(
-            self.wanted.roles.columns, self.form.places, self.form.kinds, strict=True
-        ):
-            columns[name] = self._values(table[f"column_{place + 1}"], name, kind)
-        return columns
+        return {name: self._values(table[name], name) for name in self.wanted.roles.columns}
 
-    def _values(self, fields: pl.Series, name: str, kind: FieldForm) -> NDArray[Any]:
+    def _values(self, fields: pl.Series, name: str) -> NDArray[Any]:
         import polars as pl
 
+        form = self.forms[name]
         if fields.dtype == pl.String:
             fields = fields.str.strip_chars(" \t\r")
-        if kind == "text":
+        if form == "text":
             return np.array([item or None for item in fields.to_list()], dtype=object)
-        if kind == "stamp":
+        if form == "stamp":
             try:
                 stamps = fields.str.to_datetime(strict=False)
             except pl.exceptions.PolarsError:  # none of them is one
                 stamps = pl.Series([None] * len(fields), dtype=pl.Datetime)
             self._refuse(fields, stamps, name, "no timestamp in ISO 8601")
             return stamps.dt.replace_time_zone(None).to_numpy()
-        if kind == "whole":
+        if form == "whole":
             whole = fields.cast(pl.Int64, strict=False)
             if not whole.null_count():
                 return whole.to_numpy()
@@ -370,16 +355,11 @@ class TextSource:
         import polars as pl
 
         known: dict[FieldForm, Any] = {"number": pl.Float64, "whole": pl.Int64} if typed else {}
-        kinds = zip(self.form.places, self.form.kinds, strict=True)
-        types = {place: known.get(kind, pl.String) for place, kind in kinds}
         return pl.read_csv(
             content,
             has_header=False,
-            separator=self.form.separator,
-            schema={
-                f"column_{place + 1}": types.get(place, pl.String)
-                for place in range(self.form.width)
-            },
+            separator=self.separator,
+            schema={name: known.get(form, pl.String) for name, form in self.forms.items()},
             null_values=NULLS,
             encoding="utf8-lossy",
         )
