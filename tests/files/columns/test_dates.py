@@ -25,6 +25,7 @@ def column(*fields: str) -> Column:
         (("01/13/2012 1:05 PM", "01/13/2012 12:05 AM"), "2012-01-13T13:05", "2012-01-13T00:05"),
         (("03-Jan-2012", "04-Feb-2012"), "2012-01-03", "2012-02-04"),
         (("Jan 3, 2012", "Feb 4, 2012"), "2012-01-03", "2012-02-04"),
+        (("30 May 2012", "31 May 2012", "1 June 2012"), "2012-05-30", "2012-06-01"),
         (("1958-03", "1958-04"), "1958-03-01", "1958-04-01"),
         (("Mar 1958", "Apr 1958"), "1958-03-01", "1958-04-01"),
         (("2012-01-01T10:00:00+02:00", "2012-01-01 11:00"), "2012-01-01T08:00", "2012-01-01T11:00"),
@@ -33,7 +34,7 @@ def column(*fields: str) -> Column:
 def test_dates_are_read(fields: tuple[str, ...], first: str, last: str) -> None:
     found = moments_of(column(*fields), "f.csv", "date")
     assert found is not None
-    assert found.tolist() == np.array([first, last], dtype="datetime64[us]").tolist()
+    assert found[[0, -1]].tolist() == np.array([first, last], dtype="datetime64[us]").tolist()
 
 
 def test_a_day_above_twelve_decides_for_the_whole_column() -> None:

@@ -99,7 +99,8 @@ def _attempts(text: pl.Series, label: str, name: str) -> Iterator[pl.Series]:
     numeric = _numeric(text, label, name)
     if numeric is not None:
         yield numeric
-    yield from _by_pattern(text)
+    # May is a short name and a long one: the pattern that reads the most is the one.
+    yield max(_by_pattern(text), key=lambda moments: len(moments) - moments.null_count())
 
 
 def _by_pattern(text: pl.Series) -> Iterator[pl.Series]:

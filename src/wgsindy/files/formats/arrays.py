@@ -214,7 +214,7 @@ def given_array(array: Any) -> AbstractContextManager[Mapping[str, Any]]:
 
 @contextmanager
 def stored_arrays(path: Path, kind: str) -> Iterator[Mapping[str, Any]]:
-    """Give the arrays of a file NPY or HDF5, or of a Zarr store, by the last word of their names."""
+    """Give the arrays of an NPY or HDF5 file, or a Zarr store, by the last word of their names."""
     with as_data_error(path, kind):
         if kind == "NPY":
             yield _mapped(path)
