@@ -8,25 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
+from wgsindy import errors
 from wgsindy.data import Dataset
-from wgsindy.errors import (
-    ConstantColumnWarning,
-    DuplicateRowsWarning,
-    EncodingGuessWarning,
-    GapWarning,
-    GuessedColumnWarning,
-    InterpolatedSamplesWarning,
-    MissingValuesWarning,
-    MixedUnitsWarning,
-    OutlierWarning,
-    RenamedColumnsWarning,
-    RepeatedSamplesWarning,
-    ShortPiecesWarning,
-    TimeRestartsWarning,
-    UnreadableFieldsWarning,
-    UnsortedTimesWarning,
-    WgsindyWarning,
-)
 
 Kind = Literal[
     "choice",
@@ -51,22 +34,22 @@ Kind = Literal[
 
 # A choice that follows from names or from arguments, and what a change of states means for the
 # result, are told, not warned of.
-WARNING_OF: dict[Kind, type[WgsindyWarning]] = {
-    "gap": GapWarning,
-    "missing": MissingValuesWarning,
-    "short": ShortPiecesWarning,
-    "duplicate": DuplicateRowsWarning,
-    "unsorted": UnsortedTimesWarning,
-    "restart": TimeRestartsWarning,
-    "constant": ConstantColumnWarning,
-    "repeated": RepeatedSamplesWarning,
-    "straight": InterpolatedSamplesWarning,
-    "outlier": OutlierWarning,
-    "units": MixedUnitsWarning,
-    "guess": GuessedColumnWarning,
-    "unreadable": UnreadableFieldsWarning,
-    "encoding": EncodingGuessWarning,
-    "renamed": RenamedColumnsWarning,
+WARNING_OF: dict[Kind, type[errors.WgsindyWarning]] = {
+    "gap": errors.GapWarning,
+    "missing": errors.MissingValuesWarning,
+    "short": errors.ShortPiecesWarning,
+    "duplicate": errors.DuplicateRowsWarning,
+    "unsorted": errors.UnsortedTimesWarning,
+    "restart": errors.TimeRestartsWarning,
+    "constant": errors.ConstantColumnWarning,
+    "repeated": errors.RepeatedSamplesWarning,
+    "straight": errors.InterpolatedSamplesWarning,
+    "outlier": errors.OutlierWarning,
+    "units": errors.MixedUnitsWarning,
+    "guess": errors.GuessedColumnWarning,
+    "unreadable": errors.UnreadableFieldsWarning,
+    "encoding": errors.EncodingGuessWarning,
+    "renamed": errors.RenamedColumnsWarning,
 }
 KIND_OF: dict[type[Warning], Kind] = {warning: kind for kind, warning in WARNING_OF.items()}
 DataT = TypeVar("DataT", bound=Dataset, covariant=True)
@@ -81,10 +64,13 @@ class Note:
     sentence: str
 
 
-def add_note(notes: list[Note], kind: Kind, count: int, sentence: str) -> None:
-    """Add a note, unless it is about nothing."""
-    if count:
-        notes.append(Note(kind, count, sentence))
+class Notes(list[Note]):
+    """What is found on the way from a source to data, in the order of the steps."""
+
+    def add(self, kind: Kind, count: int, sentence: str) -> None:
+        """Add a note, unless it is about nothing."""
+        if count:
+            self.append(Note(kind, count, sentence))
 
 
 def warn_of(notes: Sequence[Note], *, stacklevel: int) -> None:
@@ -103,7 +89,7 @@ def collecting_warnings(notes: list[Note]) -> Iterator[None]:
     for warning in seen:
         kind = KIND_OF.get(warning.category)
         if kind is not None:
-            notes.append(Note(kind, 1, str(warning.message)))
+            notes.add(kind, 1, str(warning.message))
         else:
             place = warning.filename, warning.lineno
             warnings.warn_explicit(warning.message, warning.category, *place)

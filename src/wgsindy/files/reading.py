@@ -49,7 +49,7 @@ from wgsindy.files.formats.dask import DaskArrayTable, DaskFrameTable, is_dask
 from wgsindy.files.formats.frames import ParquetTable
 from wgsindy.files.formats.loading import format_of, paths_of, tables_of
 from wgsindy.files.formats.text import TextTable
-from wgsindy.files.notes import KIND_OF, Note, Reading, collecting_warnings, warn_of
+from wgsindy.files.notes import KIND_OF, Note, Notes, Reading, collecting_warnings, warn_of
 from wgsindy.files.options import ROWS, ReadingOptions, StreamOptions, as_list, by_keyword
 from wgsindy.files.table import LazyTable, Roles, Table, WantedColumns, require_columns, wide_table
 
@@ -119,7 +119,7 @@ def read(source: Any, asked: ReadingOptions) -> Reading[Trajectories]:
 
 def _in_memory(source: Any, asked: ReadingOptions) -> Reading[Trajectories]:
     """Do what :func:`read` does, with notes instead of warnings."""
-    notes: list[Note] = []
+    notes = Notes()
     tables = [
         with_joined_date(wide_table(table, asked.variable, asked.value))
         for table in tables_of(source)
@@ -149,7 +149,7 @@ def _in_memory(source: Any, asked: ReadingOptions) -> Reading[Trajectories]:
     if inputs:
         data = data.driven_by([str(name) for name in inputs])
         sentence = f"inputs: {', '.join(data.inputs)}, which have no equation of their own."
-        notes.append(Note("choice", len(data.inputs), sentence))
+        notes.add("choice", len(data.inputs), sentence)
     known = {
         name: "rad" if k in turning else own
         for k, (name, own) in enumerate(zip(coordinates, units, strict=True))
@@ -158,10 +158,10 @@ def _in_memory(source: Any, asked: ReadingOptions) -> Reading[Trajectories]:
     return Reading(data, tuple(notes), found_unit, known, tuple(coordinates[k] for k in turning))
 
 
-def _by_rows(roles: Roles, asked: ReadingOptions, notes: list[Note]) -> Roles:
+def _by_rows(roles: Roles, asked: ReadingOptions, notes: Notes) -> Roles:
     """Leave the column of times alone if rows are to be counted; refuse a unit without times."""
     if asked.clock == ROWS:
-        notes.append(Note("choice", 1, f"time: rows are counted, {asked.dt:g} apart."))
+        notes.add("choice", 1, f"time: rows are counted, {asked.dt:g} apart.")
         roles = replace(roles, time=None)
     elif roles.time is None and asked.unit is not None:
         raise DataError(f"unit={asked.unit!r} has no times to convert; dt is used as it is.")
@@ -190,7 +190,7 @@ def _complete(data: Trajectories, labels: Sequence[str] | None) -> list[RawTraje
     ]
 
 
-def _screened(data: Trajectories, notes: list[Note]) -> Trajectories:
+def _screened(data: Trajectories, notes: Notes) -> Trajectories:
     """Leave out what nobody measured, before a logarithm hides it."""
     found = screened(data, resolution_of(data))
     notes += [Note(KIND_OF[kind], count, sentence) for kind, count, sentence in found.findings]
@@ -365,7 +365,7 @@ def _streamed(source: Any, asked: StreamOptions) -> Reading[Stream]:
         raise DataError(
             f"the step is needed once: pass time={asked.time!r} or dt={asked.dt}, not both."
         )
-    notes: list[Note] = []
+    notes = Notes()
     if callable(source):
         if not (asked.states is asked.time is asked.trajectory is None):
             raise DataError("what a function yields has no columns to choose; leave them out.")
@@ -387,13 +387,13 @@ def _streamed(source: Any, asked: StreamOptions) -> Reading[Stream]:
     return Reading(data, tuple(notes))
 
 
-def _epoch(table: Table, clock: str | None, notes: list[Note]) -> str | None:
+def _epoch(table: Table, clock: str | None, notes: Notes) -> str | None:
     """Return the unit of times that count since 1970 and are no timestamps yet."""
     if clock is None or table.columns[clock].dtype.kind not in "iuf":
         return None
     found = epoch_unit(table.columns[clock])
     if found is not None:
-        notes.append(Note("choice", 1, f"time: {epoch_sentence(clock, found, 's')}."))
+        notes.add("choice", 1, f"time: {epoch_sentence(clock, found, 's')}.")
     return found
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy.data import BRIDGED, LONGEST_HOLE, BoolArray, FloatArray, number
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
-from wgsindy.files.notes import Note, add_note, counted
+from wgsindy.files.notes import Notes, counted
 
 # Times of shuffled rows increase for 2 rows on average; of an experiment done again, for many.
 FEWEST_ROWS_BETWEEN_RESTARTS = 10
@@ -31,7 +31,7 @@ class _Disorder:
     copies: int = 0
 
 
-def ordered(raw: Sequence[RawTrajectory], notes: list[Note]) -> list[RawTrajectory]:
+def ordered(raw: Sequence[RawTrajectory], notes: Notes) -> list[RawTrajectory]:
     """Return trajectories whose times increase strictly.
 
     Rows out of order and exact copies are handled and warned of: nothing is lost. Two different
@@ -144,33 +144,19 @@ def _without_copies(raw: Sequence[RawTrajectory]) -> list[RawTrajectory]:
     return unique
 
 
-def _note_disorder(found: _Disorder, whole_copies: int, notes: list[Note]) -> None:
-    timeless, restarts, moved, copies = (
-        counted(found.without_time, "row"),
-        counted(found.restarts, "time"),
-        counted(found.moved, "row"),
-        counted(found.copies, "row"),
+def _note_disorder(found: _Disorder, whole_copies: int, notes: Notes) -> None:
+    timeless, moved, copies = (
+        counted(count, "row") for count in (found.without_time, found.moved, found.copies)
     )
-    add_note(notes, "missing", found.without_time, f"{timeless} without a time: left out.")
-    add_note(
-        notes,
-        "restart",
-        found.restarts,
-        f"time starts again {restarts} within a trajectory; a new trajectory begins each time.",
+    again = f"time starts again {counted(found.restarts, 'time')} within a trajectory; a new "
+    whole = f"copies of whole trajectories, equal in every number: {whole_copies} left out."
+    notes.add("missing", found.without_time, f"{timeless} without a time: left out.")
+    notes.add("restart", found.restarts, f"{again}trajectory begins each time.")
+    notes.add("unsorted", found.moved, f"{moved} out of order: sorted by time.")
+    notes.add(
+        "duplicate", found.copies, f"{copies} with the time and states of another row: left out."
     )
-    add_note(notes, "unsorted", found.moved, f"{moved} out of order: sorted by time.")
-    add_note(
-        notes,
-        "duplicate",
-        found.copies,
-        f"{copies} with the time and states of another row: left out.",
-    )
-    add_note(
-        notes,
-        "duplicate",
-        whole_copies,
-        f"copies of whole trajectories, equal in every number: {whole_copies} left out.",
-    )
+    notes.add("duplicate", whole_copies, whole)
 
 
 # A gap is 5 times the 95th percentile of the steps: 5 even steps; among steps of random samplers
@@ -199,7 +185,7 @@ def longest_usual_step(steps: FloatArray) -> float:
 
 
 def without_gaps(
-    raw: Sequence[RawTrajectory], gap: float | None, notes: list[Note]
+    raw: Sequence[RawTrajectory], gap: float | None, notes: Notes
 ) -> list[RawTrajectory]:
     """Split trajectories where many rows have no state or a step is longer than ``gap``.
 
@@ -265,27 +251,24 @@ def _gaps(trajectory: RawTrajectory, gap: float | None) -> BoolArray:
     return np.asarray(steps > longest_usual_step(steps))
 
 
-def _note_holes(holes: _Holes, trajectories: int, notes: list[Note]) -> None:
+def _note_holes(holes: _Holes, trajectories: int, notes: Notes) -> None:
     there_are = f"{counted(trajectories, 'trajectory')} in all"
-    add_note(
-        notes,
+    notes.add(
         "missing",
         holes.missing,
         f"{counted(holes.missing, 'row')} without any state: {BRIDGED}; {there_are}.",
     )
-    add_note(
-        notes,
+    notes.add(
         "missing",
         holes.partly,
         f"{counted(holes.partly, 'row')} with a missing or infinite state among others: kept, as "
         "samples that say nothing of it.",
     )
-    add_note(
-        notes,
+    notes.add(
         "gap",
         holes.gaps,
         f"{counted(holes.gaps, 'gap')} in time ({holes.gap_time:.6g} in all): trajectories split "
         f"there; {there_are}. Pass gap, the longest step that is none, to change this.",
     )
     alone = counted(holes.alone, "sample")
-    add_note(notes, "short", holes.alone, f"{alone} without a neighbour: left out.")
+    notes.add("short", holes.alone, f"{alone} without a neighbour: left out.")

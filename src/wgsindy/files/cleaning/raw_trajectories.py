@@ -16,7 +16,7 @@ import numpy as np
 from wgsindy.data import FloatArray, IntArray, numbers
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.columns.times import Times, check_dt, times_of_all
-from wgsindy.files.notes import Note, add_note, counted, listed
+from wgsindy.files.notes import Notes, counted, listed
 from wgsindy.files.options import ReadingOptions, as_list
 from wgsindy.files.table import Column, Roles, Table
 
@@ -36,7 +36,7 @@ class RawTrajectory:
 
 
 def raw_trajectories(
-    tables: Sequence[Table], roles: Roles, asked: ReadingOptions, notes: list[Note]
+    tables: Sequence[Table], roles: Roles, asked: ReadingOptions, notes: Notes
 ) -> tuple[list[RawTrajectory], str]:
     """Return the trajectories of all tables, and the unit of time as far as it is known.
 
@@ -66,13 +66,13 @@ def raw_trajectories(
     if not found:
         raise NotEnoughDataError("no row of the data belongs to a trajectory.")
     if clocks:
-        notes.append(Note("choice", 1, f"time: {clocks[-1].how}."))
+        notes.add("choice", 1, f"time: {clocks[-1].how}.")
     _note_unread(tables, roles, sum(times.unread for times in clocks), lost_ids, notes)
     return found, clocks[0].unit if clocks else asked.unit or asked.time_unit or ""
 
 
 def _clocks(
-    tables: Sequence[Table], roles: Roles, asked: ReadingOptions, notes: list[Note]
+    tables: Sequence[Table], roles: Roles, asked: ReadingOptions, notes: Notes
 ) -> list[Times]:
     """Return the times of each table; none if rows are counted, as ``dt`` lets us."""
     if roles.time is None:
@@ -82,8 +82,8 @@ def _clocks(
     except DataError as error:
         if asked.dt is None:
             raise
-        notes.append(
-            Note("guess", 1, f"{error} Since dt={asked.dt:g} is given, rows are counted, in order.")
+        notes.add(
+            "guess", 1, f"{error} Since dt={asked.dt:g} is given, rows are counted, in order."
         )
         return []
 
@@ -136,41 +136,36 @@ def _numbered(column: Column) -> tuple[list[Any], IntArray]:
 
 
 def _note_unread(
-    tables: Sequence[Table], roles: Roles, lost_times: int, lost_ids: int, notes: list[Note]
+    tables: Sequence[Table], roles: Roles, lost_times: int, lost_ids: int, notes: Notes
 ) -> None:
     used = (*roles.states, *([roles.time] if roles.time else []))
     unread = [t.unread[name] for t in tables for name in used if name in t.unread]
     fields = sum(u.count for u in unread) + lost_times
     such = f", such as {unread[0].example!r}," if unread else ""
-    add_note(
-        notes,
+    notes.add(
         "unreadable",
         fields,
         f"{counted(fields, 'field')}{such} no number or time: counted as missing.",
     )
     ragged = sum(table.ragged_rows for table in tables)
-    add_note(
-        notes,
+    notes.add(
         "unreadable",
         ragged,
         f"{counted(ragged, 'row')} with too few or too many fields (half written?): counted as "
         "missing.",
     )
-    add_note(notes, "unreadable", lost_ids, f"{counted(lost_ids, 'row')} without an id: left out.")
+    notes.add("unreadable", lost_ids, f"{counted(lost_ids, 'row')} without an id: left out.")
     grouped = {n: t.thousands[n] for t in tables for n in used if n in t.thousands}
     for name, example in grouped.items():
         meant = example.replace(",", "")
-        notes.append(
-            Note(
-                "guess",
-                1,
-                f"the comma of column {name!r} groups thousands, since three digits follow each: "
-                f"{example} is {meant}. If it is a decimal comma, write it as a point.",
-            )
+        notes.add(
+            "guess",
+            1,
+            f"the comma of column {name!r} groups thousands, since three digits follow each: "
+            f"{example} is {meant}. If it is a decimal comma, write it as a point.",
         )
     odd = sum(table.encoding != "utf-8" for table in tables)
-    add_note(
-        notes,
+    notes.add(
         "encoding",
         odd,
         f"{counted(odd, 'file')} not in UTF-8, read as Latin-1: numbers are safe, names of columns "
@@ -179,7 +174,7 @@ def _note_unread(
 
 
 def drop_constant(
-    raw: Sequence[RawTrajectory], names: Sequence[str], chosen: bool, notes: list[Note]
+    raw: Sequence[RawTrajectory], names: Sequence[str], chosen: bool, notes: Notes
 ) -> tuple[list[RawTrajectory], tuple[int, ...]]:
     """Leave out states that never change within a trajectory; return the rest and its columns.
 
@@ -209,7 +204,7 @@ def drop_constant(
         )
     kept = np.flatnonzero(moves)
     sentence = f"{listed(still)} never changes within a trajectory and is not taken as a state."
-    notes.append(Note("constant", len(still), sentence))
+    notes.add("constant", len(still), sentence)
     left = [RawTrajectory(one.label, one.times, one.states[:, kept]) for one in raw]
     return left, tuple(int(k) for k in kept)
 
@@ -247,7 +242,7 @@ FEWEST_SHARED = 3
 MOST_TABLES = 100  # beyond, files are runs, not exports
 
 
-def joined_exports(tables: Sequence[Table], roles: Roles, notes: list[Note]) -> list[Table]:
+def joined_exports(tables: Sequence[Table], roles: Roles, notes: Notes) -> list[Table]:
     """Join each table to an earlier one with which it shares rows, but not all of them.
 
     Rows that are there twice are left out where rows are put in order; two different states at one
@@ -265,13 +260,11 @@ def joined_exports(tables: Sequence[Table], roles: Roles, notes: list[Note]) -> 
             rows.append(own)
             continue
         shared = len(own & rows[partner])
-        notes.append(
-            Note(
-                "duplicate",
-                shared,
-                f"{table.label} and {found[partner].label} share {shared} rows: they are exports "
-                "of one instrument and are joined.",
-            )
+        notes.add(
+            "duplicate",
+            shared,
+            f"{table.label} and {found[partner].label} share {shared} rows: they are exports "
+            "of one instrument and are joined.",
         )
         found[partner] = _joined(found[partner], table)
         rows[partner] |= own

@@ -14,7 +14,7 @@ import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray, IntArray
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
-from wgsindy.files.notes import Note, add_note, counted
+from wgsindy.files.notes import Notes, counted
 
 # An increment this many times the largest of its eight neighbours, and the usual one, stands out.
 # Where the noise is large anyway, one of 3 standard deviations has eight neighbours below 1/20 of
@@ -27,7 +27,7 @@ FEWEST_OTHERS = 8  # values that can tell how far values spread
 SCALE_BLOCK = 10  # increments whose median is a scale that no single outlier moves
 
 
-def inspect(raw: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]) -> None:
+def inspect(raw: Sequence[RawTrajectory], names: Sequence[str], notes: Notes) -> None:
     """Note spikes, jumps and changes of units."""
     # Numbers whose differences overflow are refused by the fit, with a sentence.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -56,7 +56,7 @@ class Coordinate:
         return np.flatnonzero(self.owner[1:] == self.owner[:-1])
 
 
-def _note_stand_ins(samples: Coordinate, name: str, notes: list[Note]) -> Coordinate:
+def _note_stand_ins(samples: Coordinate, name: str, notes: Notes) -> Coordinate:
     """Note numbers that seem to stand for no value; return the other samples."""
     stand_ins = _stand_ins(samples.values)
     if not len(stand_ins):
@@ -64,13 +64,11 @@ def _note_stand_ins(samples: Coordinate, name: str, notes: list[Note]) -> Coordi
     found = np.isin(samples.values, stand_ins)
     count = int(np.count_nonzero(found))
     values = ", ".join(f"{value:g}" for value in stand_ins)
-    notes.append(
-        Note(
-            "outlier",
-            count,
-            f"{counted(count, 'value')} of {name} at exactly {values}, far from all others: "
-            f"kept. Pass missing=[{values}] if that stands for no value.",
-        )
+    notes.add(
+        "outlier",
+        count,
+        f"{counted(count, 'value')} of {name} at exactly {values}, far from all others: "
+        f"kept. Pass missing=[{values}] if that stands for no value.",
     )
     return Coordinate(samples.values[~found], samples.owner[~found])
 
@@ -91,17 +89,15 @@ def _stand_ins(values: FloatArray) -> FloatArray:
     return np.array(found)
 
 
-def _note_outliers(samples: Coordinate, name: str, notes: list[Note]) -> None:
+def _note_outliers(samples: Coordinate, name: str, notes: Notes) -> None:
     odd = _jumping(samples)
     if len(odd):
-        notes.append(
-            Note(
-                "outlier",
-                len(odd),
-                f"{counted(len(odd), 'value')} of {name} more than {STANDS_OUT:g} times farther "
-                f"off than the neighbours (first: {odd[0]:.6g}): kept, but such jumps swamp the "
-                "tensor. Correct or remove what is not real.",
-            )
+        notes.add(
+            "outlier",
+            len(odd),
+            f"{counted(len(odd), 'value')} of {name} more than {STANDS_OUT:g} times farther "
+            f"off than the neighbours (first: {odd[0]:.6g}): kept, but such jumps swamp the "
+            "tensor. Correct or remove what is not real.",
         )
 
 
@@ -143,14 +139,11 @@ def _stands_out(increments: FloatArray, more: int, usual: float) -> BoolArray:
     return np.asarray(own > STANDS_OUT * np.maximum(around, usual))
 
 
-def _note_changes_of_unit(
-    raw: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]
-) -> None:
+def _note_changes_of_unit(raw: Sequence[RawTrajectory], names: Sequence[str], notes: Notes) -> None:
     long = [trajectory for trajectory in raw if len(trajectory.states) > 3 * SCALE_BLOCK]
     for p, name in enumerate(names):
         changes = sum(_changes_of_scale(trajectory.states[:, p]) for trajectory in long)
-        add_note(
-            notes,
+        notes.add(
             "units",
             changes,
             f"increments of {name} change by a factor of {OTHER_UNIT:g} or more, "
@@ -175,9 +168,7 @@ def _changes_of_scale(values: FloatArray) -> int:
     return int(np.count_nonzero(np.diff(abrupt.astype(np.int8), prepend=0) == 1))
 
 
-def _note_other_units(
-    raw: Sequence[RawTrajectory], names: Sequence[str], notes: list[Note]
-) -> None:
+def _note_other_units(raw: Sequence[RawTrajectory], names: Sequence[str], notes: Notes) -> None:
     """Compare the usual steps and increments of trajectories with each other."""
     long = [trajectory for trajectory in raw if len(trajectory.states) > 2 * SCALE_BLOCK]
     if len(long) < 2:
@@ -203,19 +194,17 @@ def _usual_changes(series: Sequence[FloatArray]) -> FloatArray:
     return medians
 
 
-def _compare(what: str, sizes: FloatArray, labels: Sequence[str], notes: list[Note]) -> None:
+def _compare(what: str, sizes: FloatArray, labels: Sequence[str], notes: Notes) -> None:
     usual = float(np.median(sizes))
     if usual == 0.0:
         return
     odd = np.flatnonzero((sizes > OTHER_UNIT * usual) | (sizes * OTHER_UNIT < usual))
     odd = odd[sizes[odd] > 0]
     if len(odd):
-        notes.append(
-            Note(
-                "units",
-                len(odd),
-                f"{counted(len(odd), 'trajectory')} (first: {labels[odd[0]]}) with {what} "
-                f"{sizes[odd[0]] / usual:.3g} times the usual ones, as if in another unit: kept. "
-                "Bring all files to one unit.",
-            )
+        notes.add(
+            "units",
+            len(odd),
+            f"{counted(len(odd), 'trajectory')} (first: {labels[odd[0]]}) with {what} "
+            f"{sizes[odd[0]] / usual:.3g} times the usual ones, as if in another unit: kept. "
+            "Bring all files to one unit.",
         )

@@ -11,7 +11,7 @@ import numpy as np
 from wgsindy.data import FloatArray
 from wgsindy.errors import DataError
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
-from wgsindy.files.notes import Note, listed
+from wgsindy.files.notes import Notes, listed
 
 TURN_OF = {"rad": 2 * np.pi, "deg": 360.0}
 IN_DEGREES = re.compile(r"°|deg|degrees?", re.IGNORECASE)
@@ -33,7 +33,7 @@ def unwrapped(
     names: Sequence[str],
     units: Sequence[str],
     asked: Sequence[str],
-    notes: list[Note],
+    notes: Notes,
 ) -> tuple[list[RawTrajectory], tuple[int, ...]]:
     """Return trajectories with continuous angles in radians, and which states are angles.
 
@@ -56,7 +56,7 @@ def unwrapped(
             unit = "deg" if _in_degrees(columns, units[p]) else "rad"
         if unit is not None:
             found[p] = unit
-            notes.append(Note("choice" if name in asked else "guess", 1, _sentence(name, unit)))
+            notes.add("choice" if name in asked else "guess", 1, _sentence(name, unit))
     if not found:
         return list(raw), ()
     return [replace(one, states=_continuous(one.states, found)) for one in raw], tuple(found)

@@ -15,7 +15,7 @@ from wgsindy.errors import DataError
 from wgsindy.files.columns.non_state_columns import real_states
 from wgsindy.files.columns.times import looks_like_timestamps
 from wgsindy.files.columns.units import UNIT_OF, header_unit
-from wgsindy.files.notes import Note, add_note, counted, listed
+from wgsindy.files.notes import Notes, counted, listed
 from wgsindy.files.options import StreamOptions, as_list
 from wgsindy.files.table import Column, Roles, Table
 
@@ -38,7 +38,7 @@ MANY_STATES = 3
 
 
 def find_roles(
-    table: Table, asked: StreamOptions, notes: list[Note], inputs: Sequence[str] = ()
+    table: Table, asked: StreamOptions, notes: Notes, inputs: Sequence[str] = ()
 ) -> Roles:
     """Decide what each column is: by argument, else by name, else by what it holds.
 
@@ -91,20 +91,18 @@ def _no_number(table: Table) -> str:
     return ""
 
 
-def note_roles(roles: Roles, states: Sequence[str], notes: list[Note]) -> None:
+def note_roles(roles: Roles, states: Sequence[str], notes: Notes) -> None:
     """Note what the columns were taken for."""
     time = f"time {roles.time!r}" if roles.time else "no time column"
     ids = f", trajectories by {roles.trajectory!r}" if roles.trajectory else ""
-    notes.append(Note("choice", len(states), f"states {listed(states)}; {time}{ids}."))
+    notes.add("choice", len(states), f"states {listed(states)}; {time}{ids}.")
     if len(states) > MANY_STATES and not roles.chosen:
-        notes.append(
-            Note(
-                "choice",
-                len(states),
-                f"{len(states)} states were guessed, all columns of numbers: {listed(states, 20)}. "
-                "A fit of fewer says more: choose with states (--states A,B); if each column is a "
-                "run of its own of one state, pass replicates (--replicates).",
-            )
+        notes.add(
+            "choice",
+            len(states),
+            f"{len(states)} states were guessed, all columns of numbers: {listed(states, 20)}. "
+            "A fit of fewer says more: choose with states (--states A,B); if each column is a "
+            "run of its own of one state, pass replicates (--replicates).",
         )
 
 
@@ -169,7 +167,7 @@ def _told_apart_by(table: Table, clock: str, taken: set[str | None]) -> str | No
 
 
 def _find_states(
-    table: Table, clock: str | None, trajectory: str | None, notes: list[Note]
+    table: Table, clock: str | None, trajectory: str | None, notes: Notes
 ) -> tuple[str, ...]:
     taken = {clock, trajectory}
     numeric = [n for n in table.columns if n not in taken and table.is_numeric(n)]
@@ -183,30 +181,26 @@ def _find_states(
     )
     left_out = [n for n in table.columns if n not in taken and n not in found]
     if left_out:
-        notes.append(
-            Note(
-                "choice",
-                len(left_out),
-                f"{listed(left_out)} of {table.label} hold no states (text, row numbers, ids, "
-                "other clocks, qualities, or nothing) and are left out; choose with states.",
-            )
+        notes.add(
+            "choice",
+            len(left_out),
+            f"{listed(left_out)} of {table.label} hold no states (text, row numbers, ids, "
+            "other clocks, qualities, or nothing) and are left out; choose with states.",
         )
     return tuple(found)
 
 
 def _guess_time(
-    table: Table, numeric: Sequence[str], notes: list[Note], *, even_only: bool
+    table: Table, numeric: Sequence[str], notes: Notes, *, even_only: bool
 ) -> str | None:
     name = numeric[0]
     if not _looks_like_time(table.numbers(name), even_only=even_only):
         return None
-    notes.append(
-        Note(
-            "guess",
-            1,
-            f"column {name!r} of {table.label} is taken as time, since it is the first and "
-            "increases all along; pass time or dt if that is wrong.",
-        )
+    notes.add(
+        "guess",
+        1,
+        f"column {name!r} of {table.label} is taken as time, since it is the first and "
+        "increases all along; pass time or dt if that is wrong.",
     )
     return name
 
@@ -228,7 +222,7 @@ def state_names(
     states: Sequence[str],
     names: Sequence[str] | None,
     log: Sequence[str],
-    notes: list[Note],
+    notes: Notes,
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Return names of the coordinates and which are logarithms.
 
@@ -249,7 +243,7 @@ def state_names(
 
 
 def _coordinates(
-    table: Table, states: Sequence[str], names: Sequence[str] | None, notes: list[Note]
+    table: Table, states: Sequence[str], names: Sequence[str] | None, notes: Notes
 ) -> list[str]:
     """Return the names given; else x, y, z for columns without names; else those of the columns."""
     if names is not None:
@@ -271,8 +265,7 @@ def _coordinates(
         for old, given, now in zip(states, bare, new, strict=True)
         if unicodedata.normalize("NFKC", given) != now
     ]
-    add_note(
-        notes,
+    notes.add(
         "renamed",
         len(changed),
         f"names that cannot stand in a formula are changed: {'; '.join(changed)}. Pass names to "
@@ -308,7 +301,7 @@ STATE = "x"
 
 
 def one_trajectory_a_column(
-    tables: Sequence[Table], roles: Roles, names: Sequence[str] | None, notes: list[Note]
+    tables: Sequence[Table], roles: Roles, names: Sequence[str] | None, notes: Notes
 ) -> tuple[list[Table], Roles]:
     """Return a table for each column of numbers, with the times of the whole, and its roles.
 
@@ -334,5 +327,5 @@ def one_trajectory_a_column(
             label = f"{table.label}, column {column!r}"
             found.append(replace(table, label=label, columns=columns, refused=refused))
     sentence = f"{counted(len(found), 'column')} are taken as trajectories of one state, {name!r}."
-    notes.append(Note("choice", len(found), sentence))
+    notes.add("choice", len(found), sentence)
     return found, replace(roles, states=(name,), chosen=True)
