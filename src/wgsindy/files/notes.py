@@ -89,7 +89,7 @@ def collecting_warnings(notes: list[Note]) -> Iterator[None]:
     for warning in seen:
         kind = KIND_OF.get(warning.category)
         if kind is not None:
-            notes.add(kind, 1, str(warning.message))
+            notes.append(Note(kind, 1, str(warning.message)))
         else:
             place = warning.filename, warning.lineno
             warnings.warn_explicit(warning.message, warning.category, *place)

@@ -75,10 +75,6 @@ class ReadingOptions(StreamOptions):
             if not (value is None or value is False or value == () or value == [])
         ]
 
-    def of_a_stream(self) -> StreamOptions:
-        """Return what a stream is told."""
-        return StreamOptions(**{f.name: getattr(self, f.name) for f in fields(StreamOptions)})
-
 
 def as_list(columns: Any, argument: str) -> list[Any]:
     """Return several columns, or one, as a list."""

@@ -44,11 +44,7 @@ from wgsindy.files.columns.roles import (
 )
 from wgsindy.files.columns.times import epoch_sentence, epoch_unit, step_of, with_joined_date
 from wgsindy.files.columns.units import header_unit
-from wgsindy.files.formats.arrays import ArrayTable, given_array, stored_arrays
-from wgsindy.files.formats.dask import DaskArrayTable, DaskFrameTable, is_dask
-from wgsindy.files.formats.frames import ParquetTable
-from wgsindy.files.formats.loading import format_of, paths_of, tables_of
-from wgsindy.files.formats.text import TextTable
+from wgsindy.files.formats.loading import bytes_at, lazy_tables_of, paths_of, tables_of
 from wgsindy.files.notes import KIND_OF, Note, Notes, Reading, collecting_warnings, warn_of
 from wgsindy.files.options import ROWS, ReadingOptions, StreamOptions, as_list, by_keyword
 from wgsindy.files.table import LazyTable, Roles, Table, WantedColumns, require_columns, wide_table
@@ -270,15 +266,8 @@ def _streamed_for_its_size(sources: Any, asked: StreamOptions) -> Reading[Stream
 
 
 def _is_large(sources: Any) -> bool:
-    if _has_standard_input(sources):
-        return False
-    return sum(_bytes(path) for path in paths_of(sources) or ()) > LARGE
-
-
-def _bytes(path: Path) -> int:
-    if path.is_dir():  # a Zarr store
-        return sum(_bytes(inner) for inner in path.iterdir())
-    return path.stat().st_size if path.exists() else 0
+    paths = () if _has_standard_input(sources) else paths_of(sources) or ()
+    return sum(map(bytes_at, paths)) > LARGE
 
 
 def _has_standard_input(sources: Any) -> bool:
@@ -372,7 +361,7 @@ def _streamed(source: Any, asked: StreamOptions) -> Reading[Stream]:
         sources: list[Source] = [FunctionSource(partial(_blocks_of, source, step_of(asked.dt, [])))]
         names = asked.names
     else:
-        tables = _lazy_tables(source)
+        tables = lazy_tables_of(source)
         first = tables[0].head()
         require_columns([first])
         asked = replace(asked, dt=step_of(asked.dt, [first]))
@@ -419,46 +408,3 @@ def _blocks_of(function: Callable[[], Iterable[Any]], dt: float | None) -> Itera
                 "or pass dt."
             )
         yield Block(*block)
-
-
-def _lazy_tables(source: Any) -> list[LazyTable]:
-    if is_dask(source):
-        return [_dask_table(source)]
-    if hasattr(source, "shape") and not hasattr(source, "columns"):
-        return [ArrayTable(partial(given_array, source), "the array")]
-    paths = paths_of(source)
-    if paths is not None:
-        return [_file_table(path) for path in paths]
-    if isinstance(source, (list, tuple)) and all(isinstance(item, np.ndarray) for item in source):
-        return [
-            ArrayTable(partial(given_array, item), f"array {k}") for k, item in enumerate(source)
-        ]
-    way_out = (
-        "an iterator can be read only once: pass a function that returns a new one"
-        if isinstance(source, Iterator)
-        else "pass paths, arrays or a function; what is in memory anyway goes to wg.read"
-    )
-    raise DataError(f"a source of type {type(source).__name__} cannot be streamed; {way_out}.")
-
-
-def _dask_table(source: Any) -> LazyTable:
-    axes = getattr(source, "ndim", 0)
-    if hasattr(source, "chunks") and 1 <= axes <= 3:
-        return DaskArrayTable(source, "the array")
-    if hasattr(source, "columns") and axes == 2:
-        return DaskFrameTable(source, "the data frame")
-    raise DataError(
-        f"{type(source).__name__} of Dask with {axes} axes cannot be streamed; pass an array "
-        "(n, d) or (R, n, d), or a data frame."
-    )
-
-
-def _file_table(path: Path) -> LazyTable:
-    kind = format_of(path)
-    if kind == "Parquet":
-        return ParquetTable(path)
-    if kind in ("NPY", "HDF5", "Zarr"):
-        return ArrayTable(partial(stored_arrays, path, kind), path.name)
-    if kind == "text":
-        return TextTable(path)
-    raise DataError(f"{path} is {kind}, which cannot be streamed; unpack it, or use wg.read.")

@@ -12,7 +12,8 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,9 +21,18 @@ import numpy as np
 
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.atomic import opened
-from wgsindy.files.formats.arrays import open_hdf5, open_zarr, tables_of_arrays
+from wgsindy.files.formats.arrays import (
+    ArrayTable,
+    given_array,
+    open_hdf5,
+    open_zarr,
+    stored_arrays,
+    tables_of_arrays,
+)
+from wgsindy.files.formats.dask import DaskArrayTable, DaskFrameTable, is_dask
 from wgsindy.files.formats.dialect import find_dialect
 from wgsindy.files.formats.frames import (
+    ParquetTable,
     is_frame,
     is_labelled,
     parquet_frame,
@@ -30,8 +40,8 @@ from wgsindy.files.formats.frames import (
     tables_of_labelled,
     tables_of_memory,
 )
-from wgsindy.files.formats.text import table_of_text
-from wgsindy.files.table import Column, Table, as_data_error, positional_name
+from wgsindy.files.formats.text import TextTable, table_of_text
+from wgsindy.files.table import Column, LazyTable, Table, as_data_error, positional_name
 
 MOST_TEXT_BYTES = 64 * 2**20  # bytes: as a table of short rows, they take 13 times as much memory
 MOST_ARRAY_BYTES = 256 * 2**20  # bytes of arrays
@@ -309,3 +319,60 @@ LOADERS: dict[Format, Callable[[io.BytesIO, str], list[Table]]] = {
     "HDF5": _hdf5,
     "Excel": _workbook,
 }
+
+
+def bytes_at(path: Path) -> int:
+    """Return how large a file or a store is."""
+    if path.is_dir():  # a Zarr store
+        return sum(bytes_at(inner) for inner in path.iterdir())
+    return path.stat().st_size if path.exists() else 0
+
+
+def lazy_tables_of(source: Any) -> list[LazyTable]:
+    """Return the tables of a source that stay where they are, one or more per file.
+
+    Raises
+    ------
+    DataError
+        If a file, or the source, cannot be read block by block.
+    """
+    if is_dask(source):
+        return [_dask_table(source)]
+    if hasattr(source, "shape") and not hasattr(source, "columns"):
+        return [ArrayTable(partial(given_array, source), "the array")]
+    paths = paths_of(source)
+    if paths is not None:
+        return [_file_table(path) for path in paths]
+    if isinstance(source, (list, tuple)) and all(isinstance(item, np.ndarray) for item in source):
+        return [
+            ArrayTable(partial(given_array, item), f"array {k}") for k, item in enumerate(source)
+        ]
+    way_out = (
+        "an iterator can be read only once: pass a function that returns a new one"
+        if isinstance(source, Iterator)
+        else "pass paths, arrays or a function; what is in memory anyway goes to wg.read"
+    )
+    raise DataError(f"a source of type {type(source).__name__} cannot be streamed; {way_out}.")
+
+
+def _dask_table(source: Any) -> LazyTable:
+    axes = getattr(source, "ndim", 0)
+    if hasattr(source, "chunks") and 1 <= axes <= 3:
+        return DaskArrayTable(source, "the array")
+    if hasattr(source, "columns") and axes == 2:
+        return DaskFrameTable(source, "the data frame")
+    raise DataError(
+        f"{type(source).__name__} of Dask with {axes} axes cannot be streamed; pass an array "
+        "(n, d) or (R, n, d), or a data frame."
+    )
+
+
+def _file_table(path: Path) -> LazyTable:
+    kind = format_of(path)
+    if kind == "Parquet":
+        return ParquetTable(path)
+    if kind in ("NPY", "HDF5", "Zarr"):
+        return ArrayTable(partial(stored_arrays, path, kind), path.name)
+    if kind == "text":
+        return TextTable(path)
+    raise DataError(f"{path} is {kind}, which cannot be streamed; unpack it, or use wg.read.")
