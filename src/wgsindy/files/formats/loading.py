@@ -7,12 +7,13 @@ stand for gigabytes, by intent or by accident.
 from __future__ import annotations
 
 import glob
+import gzip
 import io
 import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -45,7 +46,6 @@ from wgsindy.files.table import Column, LazyTable, Table, as_data_error, positio
 
 MOST_TEXT_BYTES = 64 * 2**20  # bytes: as a table of short rows, they take 13 times as much memory
 MOST_ARRAY_BYTES = 256 * 2**20  # bytes of arrays
-UNPACKED_PIECE = 2**20
 
 
 def unpacked_gzip(content: bytes, path: Path) -> bytes:
@@ -56,30 +56,15 @@ def unpacked_gzip(content: bytes, path: Path) -> bytes:
     DataError
         If it is damaged, or unpacks to more than 64 MB.
     """
-    found, left = io.BytesIO(), content
     try:
-        while left:
-            member = zlib.decompressobj(wbits=31)
-            while not member.eof:
-                found.write(member.decompress(left, UNPACKED_PIECE))
-                if found.tell() > MOST_TEXT_BYTES:
-                    raise too_large(path.name, f"to more than {MOST_TEXT_BYTES // 2**20} MB")
-                if not member.eof and not member.unconsumed_tail:
-                    raise DataError(
-                        f"{path} cannot be unpacked: it ends early; is it half written?"
-                    )
-                left = member.unconsumed_tail
-            left = member.unused_data.lstrip(b"\0")  # what tape drives fill up with
-    except zlib.error as error:
-        raise DataError(f"{path} cannot be unpacked: {error}; is it half written?") from None
-    return found.getvalue()
-
-
-def refuse_large_archive(archive: zipfile.ZipFile, label: str) -> None:
-    """Refuse a zip archive, of arrays or of a workbook, that says it unpacks to too much."""
-    size = sum(item.file_size for item in archive.infolist())
-    if size > MOST_ARRAY_BYTES:
-        raise too_large(label, f"to {size / 2**20:,.0f} MB")
+        with gzip.open(io.BytesIO(content)) as file:
+            unpacked = file.read(MOST_TEXT_BYTES + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        reason = "it ends early" if isinstance(error, EOFError) else error
+        raise DataError(f"{path} cannot be unpacked: {reason}; is it half written?") from None
+    if len(unpacked) > MOST_TEXT_BYTES:
+        raise too_large(path.name, f"to more than {MOST_TEXT_BYTES // 2**20} MB")
+    return unpacked
 
 
 def refuse_large_arrays(size: int, label: str) -> None:
@@ -101,11 +86,8 @@ def too_large(label: str, size: str) -> DataError:
     )
 
 
-TAB = "\t"
-
-
 def table_of_workbook(content: bytes, label: str) -> Table:
-    """Read a sheet as if it had been saved as text: headings, units and comments are found alike.
+    """Read the sheet with the most rows as if it had been saved as text.
 
     Raises
     ------
@@ -127,16 +109,16 @@ def table_of_workbook(content: bytes, label: str) -> Table:
     there = [number for number, line in enumerate(lines) if line.strip()]
     if not there:
         raise DataError(f"{where} is empty.")
-    first = there[find_dialect([lines[number] for number in there], where, TAB).first]
+    first = there[find_dialect([lines[number] for number in there], where, "\t").first]
     # A column that has words at its top is read as text, with 9 digits of each number: once more.
     rows = book.load_sheet(largest, header_row=None, skip_rows=first).to_polars().rows()
     text = "\n".join([*lines[:first], *map(_line, rows)])
-    return table_of_text(text.encode(), where, TAB)
+    return table_of_text(text.encode(), where, "\t")
 
 
 def _line(row: Sequence[Any]) -> str:
     """Write cells with tabs between them; a number keeps all of its digits."""
-    return TAB.join("" if cell is None else " ".join(str(cell).split()) for cell in row)
+    return "\t".join("" if cell is None else " ".join(str(cell).split()) for cell in row)
 
 
 Format = Literal["Parquet", "NPY", "NPZ", "HDF5", "Zarr", "gzip", "MATLAB", "Excel", "text"]
@@ -270,26 +252,29 @@ def tables_of_file(path: Path) -> list[Table]:
     if kind == "gzip":
         content = unpacked_gzip(content, path)
         kind = format_of_bytes(content, path)
-    if kind not in LOADERS:
+    if kind in ("text", "gzip"):
         return [table_of_text(content, path.name)]
     with as_data_error(path, kind):
-        return LOADERS[kind](io.BytesIO(content), path.name)
+        return _tables_of_bytes(io.BytesIO(content), kind, path.name)
 
 
-def _parquet(file: io.BytesIO, label: str) -> list[Table]:
-    return [table_of_frame(parquet_frame(file), label)]
-
-
-def _npy(file: io.BytesIO, label: str) -> list[Table]:
-    return tables_of_arrays({positional_name(0): np.load(file, allow_pickle=False)}, label)
-
-
-def _npz(file: io.BytesIO, label: str) -> list[Table]:
-    archive = zipfile.ZipFile(file)
-    refuse_large_archive(archive, label)
-    names = archive.namelist()
-    if "[Content_Types].xml" in names or "content.xml" in names:
-        return _workbook(file, label)
+def _tables_of_bytes(file: io.BytesIO, kind: Format, label: str) -> list[Table]:
+    if kind == "Parquet":
+        return [table_of_frame(parquet_frame(file), label)]
+    if kind == "NPY":
+        return tables_of_arrays({positional_name(0): np.load(file, allow_pickle=False)}, label)
+    if kind == "HDF5":
+        with open_hdf5(file, label) as datasets:
+            return tables_of_arrays(_in_memory(datasets, label), label)
+    names = []
+    if kind == "NPZ":
+        archive = zipfile.ZipFile(file)
+        size = sum(item.file_size for item in archive.infolist())
+        if size > MOST_ARRAY_BYTES:
+            raise too_large(label, f"to {size / 2**20:,.0f} MB")
+        names = archive.namelist()
+    if kind == "Excel" or "[Content_Types].xml" in names or "content.xml" in names:
+        return [table_of_workbook(file.getvalue(), label)]
     if not names or not all(name.endswith(".npy") for name in names):
         raise DataError(f"{label} is an archive, not a table; unpack it and pass its files.")
     file.seek(0)
@@ -297,28 +282,10 @@ def _npz(file: io.BytesIO, label: str) -> list[Table]:
         return tables_of_arrays(_in_memory(dict(arrays), label), label)
 
 
-def _workbook(file: io.BytesIO, label: str) -> list[Table]:
-    return [table_of_workbook(file.getvalue(), label)]
-
-
-def _hdf5(file: io.BytesIO, label: str) -> list[Table]:
-    with open_hdf5(file, label) as arrays:
-        return tables_of_arrays(_in_memory(arrays, label), label)
-
-
 def _in_memory(arrays: Mapping[str, Any], label: str) -> dict[str, Column]:
     declared = [getattr(array, "nbytes", 0) for array in arrays.values()]
     refuse_large_arrays(sum(map(int, declared)), label)
     return {name: np.asarray(array[...]) for name, array in arrays.items()}
-
-
-LOADERS: dict[Format, Callable[[io.BytesIO, str], list[Table]]] = {
-    "Parquet": _parquet,
-    "NPY": _npy,
-    "NPZ": _npz,
-    "HDF5": _hdf5,
-    "Excel": _workbook,
-}
 
 
 def bytes_at(path: Path) -> int:
