@@ -22,7 +22,7 @@ from figures import draw_thinning
 from fish_checks import isotropic_law, noise_by_polarisation, simulated, with_noise
 from wgsindy.data import FloatArray
 from wgsindy.diagnostics import Measurements
-from wgsindy.estimate.weak_form.observation_noise import observation_noise
+from wgsindy.estimate.weak_form import lag_one_noise
 from wgsindy.files import Reading
 from wgsindy.report import write_report
 from wgsindy.report.checks.residuals import residuals
@@ -124,7 +124,7 @@ def table(ignored: Look, looks: dict[int, Look]) -> list[str]:
 
 def noise(data: wg.Trajectories) -> tuple[float, list[str]]:
     """Mean variance of the observation noise, and how it depends on the state."""
-    mean = float(np.trace(observation_noise(data, np.ones(2)))) / 2
+    mean = float(np.trace(lag_one_noise(data, np.ones(2)))) / 2
     return mean, [
         f"Observation noise: variance {mean:.4f} on average, but",
         *(

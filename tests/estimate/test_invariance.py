@@ -14,7 +14,7 @@ from wgsindy import zoo
 from wgsindy.data import FloatArray, Trajectories
 from wgsindy.estimate.weak_form import smoother
 from wgsindy.estimate.weak_form import weak_rows as weakform
-from wgsindy.estimate.weak_form.stages import fit_columns, tensor_targets
+from wgsindy.estimate.weak_form.fit_weak import fit_columns, tensor_targets
 from wgsindy.estimate.weak_form.weak_rows import WeakForm, weak_form
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator, simulate, tensor
@@ -250,7 +250,7 @@ def test_solvers_differ_in_how_many_terms_they_keep() -> None:
 
 def test_gls_modes_weight_by_nothing_by_component_and_jointly() -> None:
     weak = form(PAPER)
-    first_pass = fit_columns(weak, weak.drift_targets, PAPER) * weak.frame.scale[:, None]
+    first_pass = fit_columns(weak, weak.drift_targets) * weak.frame.scale[:, None]
     drifts = {
         mode: reference("coupled", replace(PAPER, gls=mode)).drift_coefficients
         for mode in ("none", "diagonal", "full")
@@ -264,7 +264,7 @@ def test_the_tensor_is_refitted_with_the_reweighted_drift() -> None:
     found = reference("coupled", recipe)
     weak, scale = form(recipe), found.basis.frame.scale
     drift = found.drift_coefficients / scale[:, None]
-    entries = fit_columns(weak, tensor_targets(weak, drift, None, recipe), recipe)
+    entries = fit_columns(weak, tensor_targets(weak, drift))
     factor = np.array([scale[0] ** 2, scale[0] * scale[1], scale[1] ** 2])
     np.testing.assert_allclose(
         found.tensor_field.coefficients, entries * factor[:, None], rtol=1e-9

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wgsindy.data import FloatArray, Trajectories
-from wgsindy.estimate.weak_form.observation_noise import LagPass, observation_noise
+from wgsindy.estimate.weak_form.weak_rows import LagPass, lag_one_noise
 from wgsindy.passes import reduce
 
 SCALE = np.array([2.0, 0.5])
@@ -29,7 +29,7 @@ def test_it_is_minus_the_covariance_of_neighbouring_increments() -> None:
     pairs, total = by_hand(noisy_paths())
     expected = -(total + total.T) / 2 / pairs
     assert np.linalg.eigvalsh(expected).min() > 0
-    np.testing.assert_allclose(observation_noise(noisy_paths(), SCALE), expected, rtol=1e-12)
+    np.testing.assert_allclose(lag_one_noise(noisy_paths(), SCALE), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
@@ -46,7 +46,7 @@ def test_the_trace_of_a_drift_is_taken_for_noise() -> None:
     x = np.zeros((8, 2001, 2))
     for n in range(2000):
         x[:, n + 1] = 0.7 * x[:, n] + 0.3 * rng.normal(size=(8, 2))
-    found = observation_noise(Trajectories(list(x), 0.1), SCALE) * np.outer(SCALE, SCALE)
+    found = lag_one_noise(Trajectories(list(x), 0.1), SCALE) * np.outer(SCALE, SCALE)
     # Products of 16,000 pairs with variances below 0.09 x 2 / (1 + r).
     error = 0.09 * 2 / 1.7 / np.sqrt(16_000)
     np.testing.assert_allclose(np.diag(found), 0.09 * 0.3 / 1.7, atol=4.5 * error)

@@ -12,7 +12,7 @@ from scipy import stats
 from wgsindy import zoo
 from wgsindy.data import Trajectories
 from wgsindy.estimate.likelihood.fit_likelihood import recover_by_likelihood
-from wgsindy.estimate.weak_form.observation_noise import observation_noise
+from wgsindy.estimate.weak_form.weak_rows import lag_one_noise
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator
 from wgsindy.passes import data_summary
@@ -170,7 +170,7 @@ def test_a_large_step_is_not_taken_for_noise() -> None:
         x[:, n + 1] = 0.8 * x[:, n] + 0.3 * rng.normal(size=(8, 1))
     data = Trajectories(list(x), 0.1)
     # By three standard errors of the product of two increments.
-    assert observation_noise(data, np.ones(1))[0, 0] == pytest.approx(0.09 * 0.2 / 1.8, rel=0.25)
+    assert lag_one_noise(data, np.ones(1))[0, 0] == pytest.approx(0.09 * 0.2 / 1.8, rel=0.25)
     plain, usual = (fit(data, "poly2", recipe) for recipe in (PLAIN, SHARP))
     np.testing.assert_array_equal(usual.drift_coefficients, plain.drift_coefficients)
     np.testing.assert_array_equal(usual.tensor_field.coefficients, plain.tensor_field.coefficients)

@@ -11,7 +11,7 @@ import pytest
 
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.data import FloatArray
-from wgsindy.estimate.weak_form.smoother import build_smoother, grid_of_centres
+from wgsindy.estimate.weak_form import build_smoother, grid_of_centres
 from wgsindy.passes import data_summary
 from wgsindy.recipes import WeakFormRecipe
 from wgsindy_evidence.recipes import NAIVE, PAPER

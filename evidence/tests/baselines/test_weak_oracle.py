@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wgsindy import zoo
-from wgsindy.estimate.weak_form.weak_rows import weak_form
+from wgsindy.estimate.weak_form import weak_form
 from wgsindy.recipes import PAPER
 from wgsindy.terms import library
 from wgsindy.zoo import scores

@@ -311,14 +311,13 @@ def fit_weak_form(
 ) -> Fit:
     """Fit the weak rows of all trajectories, as the paper does; ``name`` is the library's."""
     # Loaded when asked for: most fits are by the likelihood.
-    from wgsindy.estimate.weak_form.stages import recover_by_weak_form
-    from wgsindy.estimate.weak_form.weak_rows import weak_form
+    from wgsindy.estimate.weak_form import recover_by_weak_form, weak_form
 
     basis = library.bind(data.names)
     weak = weak_form(data, basis, recipe, seed=random_state, engine=engine)
     check_length(data)
     warn_of_samples(weak.summary, data.names)
-    drift, field = recover_by_weak_form(weak, recipe)
+    drift, field = recover_by_weak_form(weak)
     info = described(data, recipe, name)
     if recipe.noise_correction:
         noise = weak.observation_noise * np.outer(weak.units, weak.units)

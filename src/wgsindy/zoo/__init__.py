@@ -16,7 +16,9 @@ from wgsindy.zoo.scores import (
     relative_error,
     scores_of,
 )
-from wgsindy.zoo.systems import FAMILIES, System, get, names
+from wgsindy.zoo.systems import FAMILIES, System
+from wgsindy.zoo.systems import find_system as get
+from wgsindy.zoo.systems import system_names as names
 
 __all__ = [
     "DEMO_SYSTEM",

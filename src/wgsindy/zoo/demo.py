@@ -16,7 +16,7 @@ import numpy as np
 
 from wgsindy.data import Trajectories
 from wgsindy.files import write_atomically
-from wgsindy.zoo.systems import get
+from wgsindy.zoo.systems import find_system
 
 DEMO_SYSTEM = "van_der_pol"
 # Of the first release; whoever has fitted these data gets the same numbers again.
@@ -37,7 +37,7 @@ def demo_text() -> str:
     data = demo_data()
     lines = [",".join(["trajectory", "t", *data.names])]
     for number, states in enumerate(data):
-        times = np.arange(len(states)) * get(DEMO_SYSTEM).dt
+        times = np.arange(len(states)) * find_system(DEMO_SYSTEM).dt
         lines += [
             f"{number},{t:.2f},{x:.4f},{y:.4f}" for t, (x, y) in zip(times, states, strict=True)
         ]
@@ -46,7 +46,7 @@ def demo_text() -> str:
 
 def write_demo_file(path: str | Path) -> None:
     """Write the bundled file anew: it is simulated, not edited by hand."""
-    system = get(DEMO_SYSTEM)
+    system = find_system(DEMO_SYSTEM)
     data = system.simulate(SEED, trajectories=TRAJECTORIES, steps=STEPS, substeps=STEPS_BETWEEN)
     draft = io.BytesIO()
     # Rounded by way of text, as whoever reads the table has them.

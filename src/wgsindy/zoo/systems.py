@@ -194,7 +194,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }
 
 
-def names(*, spanned: bool = False, variants: bool = False) -> list[str]:
+def system_names(*, spanned: bool = False, variants: bool = False) -> list[str]:
     """Names of the 29 systems of the table, in its order.
 
     On request also the two whose truth no library of the paper spans, with one that does
@@ -204,7 +204,7 @@ def names(*, spanned: bool = False, variants: bool = False) -> list[str]:
     return [key for key in _ROWS if _row(key)["family"] not in left_out]
 
 
-def get(name: str, **parameters: float) -> System:
+def find_system(name: str, **parameters: float) -> System:
     """Return a system by name; some take parameters, such as ``get("heston_logsv", rho=-0.3)``.
 
     Raises
@@ -214,7 +214,7 @@ def get(name: str, **parameters: float) -> System:
     """
     if name not in _ROWS:
         raise UnknownSystemError(
-            f"there is no system {name!r}; choose one of {names(variants=True)}."
+            f"there is no system {name!r}; choose one of {system_names(variants=True)}."
         )
     row = _row(name)
     defaults = row.pop("where", {})

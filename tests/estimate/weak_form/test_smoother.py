@@ -15,7 +15,7 @@ from wgsindy.data import Chunk, FloatArray, Frame, IntArray, Trajectories
 from wgsindy.errors import DataError
 from wgsindy.estimate.weak_form import smoother
 from wgsindy.estimate.weak_form.smoother import (
-    RIDGE,
+    LOCAL_RIDGE,
     SamplePass,
     Smoother,
     bandwidth_matrix,
@@ -51,7 +51,7 @@ def everything(data: Trajectories) -> Chunk:
     return chunk
 
 
-def built(data: Trajectories, recipe: WeakFormRecipe, *, ridge: float = RIDGE) -> Smoother:
+def built(data: Trajectories, recipe: WeakFormRecipe, *, ridge: float = LOCAL_RIDGE) -> Smoother:
     summary = data_summary(data, standardise=recipe.standardise)
     return build_smoother(data, summary, recipe, seed=0, ridge=ridge)
 
@@ -115,7 +115,7 @@ def test_the_ridge_is_relative_to_the_mean_of_the_gram_diagonal() -> None:
     data = correlated_cloud(2)
     rows, _ = rows_and_points(data, built(data, replace(PAPER, local_order=0), ridge=0.25))
     np.testing.assert_allclose(rows.sum(axis=1), 1 / 1.25, rtol=1e-12)
-    assert RIDGE == 1e-8
+    assert LOCAL_RIDGE == 1e-8
 
 
 # The kernel.

@@ -11,9 +11,8 @@ import pytest
 from wgsindy.data import FloatArray, IntArray, Trajectories
 from wgsindy.errors import LibraryError, NotEnoughDataError
 from wgsindy.estimate.weak_form import sparse_solvers as selection
-from wgsindy.estimate.weak_form.lasso_path import lasso_paths
-from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
-from wgsindy.estimate.weak_form.stages import first_pass_tensors, reweighted_drift, row_weights
+from wgsindy.estimate.weak_form.fit_weak import first_pass_tensors, reweighted_drift, row_weights
+from wgsindy.estimate.weak_form.sparse_solvers import Rows, lasso_paths, solve
 from wgsindy.estimate.weak_form.weak_rows import WeakForm, weak_form
 from wgsindy.model import tensor
 from wgsindy.recipes import PAPER, WeakFormRecipe
@@ -462,7 +461,7 @@ def some_noise(weak: WeakForm, *, correlation: float) -> FloatArray:
 def test_diagonal_reweighting_is_weighted_least_squares_of_each_component() -> None:
     weak = form(replace(PAPER, n_centres=7), trajectories=6)
     noise = some_noise(weak, correlation=0.6)
-    found = reweighted_drift(weak, noise, replace(PLAIN, gls="diagonal"))
+    found = reweighted_drift(replace(weak, recipe=replace(PLAIN, gls="diagonal")), noise)
     a, b = weak.design, weak.drift_targets
     for p, column in enumerate([0, 2]):  # entries are a11, a21, a22
         w = np.diag(1 / noise[:, column])
@@ -478,8 +477,8 @@ def test_full_whitening_by_a_diagonal_tensor_is_componentwise(
     weak = form(replace(PAPER, n_centres=7), trajectories=6, dimension=dimension)
     noise = some_noise(weak, correlation=0.0)
     recipe = replace(PLAIN, threshold=threshold)
-    full = reweighted_drift(weak, noise, replace(recipe, gls="full"))
-    diagonal = reweighted_drift(weak, noise, replace(recipe, gls="diagonal"))
+    full = reweighted_drift(replace(weak, recipe=replace(recipe, gls="full")), noise)
+    diagonal = reweighted_drift(replace(weak, recipe=replace(recipe, gls="diagonal")), noise)
     assert diagonal.any()
     np.testing.assert_allclose(full, diagonal, rtol=1e-8, atol=1e-12)
 
@@ -495,10 +494,10 @@ def test_full_whitening_is_joint_generalised_least_squares(dimension: int) -> No
         normal += np.kron(precision, np.outer(weak.design[m], weak.design[m]))
         right += np.kron(precision @ weak.drift_targets[m], weak.design[m])
     expected = np.linalg.solve(normal, right).reshape(dimension, k)
-    found = reweighted_drift(weak, noise, replace(PLAIN, gls="full"))
+    found = reweighted_drift(replace(weak, recipe=replace(PLAIN, gls="full")), noise)
     np.testing.assert_allclose(found, expected, rtol=1e-7)
     # Negative control: leaving the cross-covariance out is another estimate.
-    diagonal = reweighted_drift(weak, noise, replace(PLAIN, gls="diagonal"))
+    diagonal = reweighted_drift(replace(weak, recipe=replace(PLAIN, gls="diagonal")), noise)
     assert np.abs(diagonal - expected).max() > 1e-2 * np.abs(expected).max()
 
 
@@ -515,7 +514,7 @@ def test_first_pass_tensors_of_a_fold_do_not_know_its_data() -> None:
         data = Trajectories(changed, dt=0.01)
         weak = weak_form(data, library("poly1").bind(data.names), recipe, seed=0)
         entries = np.zeros((3, len(weak.basis)))
-        found = first_pass_tensors(weak, entries, recipe)
+        found = first_pass_tensors(weak, entries)
         units = weak.frame.scale[[0, 1, 1]] * weak.frame.scale[[0, 0, 1]]
         return weak.fold, found @ weak.basis.values(np.array([[1.0, 2.0]]))[0] * units
 

@@ -11,7 +11,6 @@ from scipy import stats
 
 from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import RecipeError
-from wgsindy.estimate.weak_form import observation_noise as observation
 from wgsindy.estimate.weak_form import smoother
 from wgsindy.estimate.weak_form import weak_rows as weakform
 from wgsindy.estimate.weak_form.weak_rows import WeakForm, weak_form
@@ -261,7 +260,7 @@ def test_rows_do_not_depend_on_chunks_and_threads(
     data = sample_paths(2, even=False, samples=1500)
     recipe = replace(PAPER, n_centres=16, cross_fit=cross_fit)
     expected = all_rows(data, recipe)
-    for module in (data_summary, smoother, observation, weakform):
+    for module in (data_summary, smoother, weakform):
         monkeypatch.setattr(module, "reduce", partial(engine.reduce, chunk_size=chunk_size))
     found = all_rows(data, recipe, threads)
     size = np.abs(expected).max(axis=0)

@@ -15,7 +15,7 @@ import numpy as np
 from wgsindy.data import FloatArray, Trajectories, frozen
 from wgsindy.errors import NotEnoughDataError
 from wgsindy.estimate.result import FEWEST_INCREMENTS
-from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
+from wgsindy.estimate.weak_form import Rows, solve
 from wgsindy.model import Generator, TensorField
 from wgsindy.passes import DataSummary, data_summary, warn_of_samples
 from wgsindy.terms import Basis, Library

@@ -12,8 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from wgsindy.data import FloatArray, Trajectories, frozen
-from wgsindy.estimate.weak_form.stages import TENSOR_FLOOR, row_weights, tensor_targets
-from wgsindy.estimate.weak_form.weak_rows import WeakForm, weak_form
+from wgsindy.estimate.weak_form import (
+    TENSOR_FLOOR,
+    WeakForm,
+    row_weights,
+    tensor_targets,
+    weak_form,
+)
 from wgsindy.model import Generator, TensorField, tensor
 from wgsindy_evidence.recipes import PAPER
 
@@ -29,9 +34,9 @@ def fit_weak_oracle(data: Trajectories, truth: Generator, *, seed: int = 0) -> G
     drift_terms = truth.drift_coefficients != 0
     entry_terms = truth.tensor_field.coefficients != 0
     drift = _given(weak.design, weak.drift_targets, drift_terms)
-    entries = _given(weak.design, tensor_targets(weak, drift, None, PAPER), entry_terms)
+    entries = _given(weak.design, tensor_targets(weak, drift), entry_terms)
     drift = _reweighted(weak, entries, drift_terms)
-    entries = _given(weak.design, tensor_targets(weak, drift, None, PAPER), entry_terms)
+    entries = _given(weak.design, tensor_targets(weak, drift), entry_terms)
     rows, columns = np.array(tensor.pairs(data.dimension)).T
     scale = weak.units
     field = TensorField(

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wgsindy.estimate.likelihood.normal_equations import NormalPass, ScorePass
-from wgsindy.estimate.weak_form.smoother import GramPass
-from wgsindy.estimate.weak_form.weak_rows import ProjectionPass
+from wgsindy.estimate.weak_form import GramPass, ProjectionPass
 from wgsindy.estimator import WGSINDy
 from wgsindy.files import stream
 from wgsindy.passes import PassPair

@@ -25,11 +25,11 @@ from wgsindy.terms import Monomials
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-RIDGE = 1e-8
-EMPTY = 1e-12  # share of the heaviest kernel's weight below which a kernel sees no sample
-BANDWIDTH_RIDGE = 1e-8
+# Of the paper: what is added to local Gram matrices, of their mean diagonal, and to the bandwidth.
+LOCAL_RIDGE = BANDWIDTH_RIDGE = 1e-8
+EMPTY = 1e-12  # share of the heaviest kernel's weight: rounding, where a kernel sees no sample
 SAMPLE_SIZE = 8192  # points for k-means: centres are quadrature nodes, more buys nothing
-SAMPLES_PER_CENTRE = 5
+SAMPLES_PER_CENTRE = 5  # distinct samples, or k-means makes centres of single points
 
 _scratch = Scratch()
 
@@ -67,7 +67,7 @@ class SamplePass:
 def place_centres(
     data: Dataset, frame: Frame, n_centres: int, seed: int, engine: Engine = SERIAL
 ) -> FloatArray:
-    """DataRange kernel centres ``(J, d)`` by k-means in the frame, on a sample of the states."""
+    """Place kernel centres ``(J, d)`` by k-means in the frame, on a sample of the states."""
     from sklearn.cluster import KMeans
 
     points, keys = reduce(SamplePass(frame, SAMPLE_SIZE, seed), data, engine=engine)
@@ -180,7 +180,7 @@ def build_smoother(
     recipe: WeakFormRecipe,
     seed: int,
     engine: Engine = SERIAL,
-    ridge: float = RIDGE,
+    ridge: float = LOCAL_RIDGE,
 ) -> Smoother:
     """Learn centres, bandwidth and local-polynomial intercepts from the states of ``data``."""
     if recipe.centres == "grid":
@@ -201,7 +201,11 @@ def build_smoother(
 
 
 def taught_by(
-    data: Dataset, smoother: Smoother, mean_dt: float, engine: Engine = SERIAL, ridge: float = RIDGE
+    data: Dataset,
+    smoother: Smoother,
+    mean_dt: float,
+    engine: Engine = SERIAL,
+    ridge: float = LOCAL_RIDGE,
 ) -> Smoother:
     """Return the smoother with the local polynomials of these data; its kernels stay.
 

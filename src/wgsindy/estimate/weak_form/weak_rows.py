@@ -16,12 +16,53 @@ import numpy as np
 
 from wgsindy.data import BoolArray, Chunk, Dataset, FloatArray, Frame, IntArray, Scratch, Spans
 from wgsindy.errors import RecipeError
-from wgsindy.estimate.weak_form.observation_noise import observation_noise
 from wgsindy.estimate.weak_form.smoother import Smoother, build_smoother, taught_by
 from wgsindy.model import tensor
-from wgsindy.passes import SERIAL, DataSummary, Engine, SumPass, data_summary, reduce
+from wgsindy.passes import SERIAL, DataSummary, Engine, SumPass, added, data_summary, reduce
 from wgsindy.recipes import WeakFormRecipe
 from wgsindy.terms import Basis, origin_of
+
+
+@dataclass(frozen=True)
+class Lag:
+    """Sums over pairs of neighbouring increments."""
+
+    pairs: int
+    products: FloatArray  # (d, d)
+
+
+class LagPass(SumPass[Lag]):
+    """Sum products of neighbouring increments of one trajectory; never across two.
+
+    Increments are divided by ``scale (d,)``.
+    """
+
+    def __init__(self, scale: FloatArray) -> None:
+        self.scale = scale
+
+    def empty(self) -> Lag:
+        d = len(self.scale)
+        return Lag(0, np.zeros((d, d)))
+
+    def add(self, total: Lag, chunk: Chunk) -> Lag:
+        assert chunk.following is not None
+        kept = chunk.is_followed
+        following = np.where(kept[:, None], chunk.following / self.scale, 0.0)
+        found = Lag(int(kept.sum()), (chunk.increments / self.scale).T @ following)
+        return added(total, found)
+
+
+def lag_one_noise(data: Dataset, scale: FloatArray, *, engine: Engine = SERIAL) -> FloatArray:
+    """Covariance of additive observation noise in units of ``scale (d,)``, ``(d, d)``.
+
+    Independent noise on each sample makes neighbouring increments covary by minus its covariance.
+    Positive semidefinite. The drift leaves its own trace: -(E[b b'] + E[a J']) dt^2, J its
+    derivatives, is taken for noise.
+    """
+    lag = reduce(LagPass(scale), data, engine=engine, following=True)
+    raw = -(lag.products + lag.products.T) / (2 * max(lag.pairs, 1))
+    return tensor.clip(raw[None])[0]
+
 
 # Of a chunk that one smoother serves, and of the library on it (n, K), make (n, C); both are best
 # laid out column by column, which is how everything is computed.
@@ -80,20 +121,18 @@ class WeakForm:
 
     ``fold (R,)`` says which smoother serves each trajectory (all zero if one serves all),
     ``group (R,)`` to which block of rows it adds, ``row_folds (M,)`` in which cross-validation
-    fold a row is. ``crossed``: each smoother was taught by the trajectories that it does not serve.
-    ``absolute``: targets are in the units of the data, not of their spread.
+    fold a row is.
     """
 
     data: Dataset
     basis: Basis
+    recipe: WeakFormRecipe
     summary: DataSummary
     smoothers: tuple[Smoother, ...]
     fold: IntArray
     group: IntArray
     row_folds: IntArray
     engine: Engine = SERIAL
-    crossed: bool = False
-    absolute: bool = False
 
     @property
     def frame(self) -> Frame:
@@ -102,8 +141,14 @@ class WeakForm:
 
     @property
     def units(self) -> FloatArray:
-        """What increments are divided by, ``(d,)``."""
-        return np.ones(self.data.dimension) if self.absolute else self.frame.scale
+        """What increments are divided by, ``(d,)``: nothing where floors are absolute."""
+        absolute = self.recipe.floors == "absolute"
+        return np.ones(self.data.dimension) if absolute else self.frame.scale
+
+    @property
+    def crossed(self) -> bool:
+        """Whether each smoother was taught by the trajectories that it does not serve."""
+        return self.recipe.cross_fit and len(self.smoothers) > 1
 
     @cached_property
     def mean_dt(self) -> float:
@@ -240,19 +285,19 @@ class WeakForm:
         return WeakForm(
             data=self.data.subset(others.tolist()),
             basis=self.basis,
+            recipe=self.recipe,
             summary=self.summary,
             smoothers=(smoother,),
             fold=zeros,
             group=group,
             row_folds=np.repeat(owner, len(smoother.centres)),
             engine=self.engine,
-            absolute=self.absolute,
         )
 
     @cached_property
     def observation_noise(self) -> FloatArray:
         """Covariance of additive observation noise from lag-one products, ``(d, d)``, PSD."""
-        return observation_noise(self.data, self.units, engine=self.engine)
+        return lag_one_noise(self.data, self.units, engine=self.engine)
 
     @cached_property
     def condition_number(self) -> float:
@@ -301,10 +346,7 @@ def weak_form(
         row_folds = np.repeat(owner, n_centres)
     else:
         row_folds = np.arange(n_centres) * min(recipe.folds, n_centres) // n_centres
-    absolute = recipe.floors == "absolute"
-    return WeakForm(
-        data, basis, summary, smoothers, fold, group, row_folds, engine, recipe.cross_fit, absolute
-    )
+    return WeakForm(data, basis, recipe, summary, smoothers, fold, group, row_folds, engine)
 
 
 def _serving(

@@ -13,8 +13,7 @@ import numpy as np
 
 from wgsindy import zoo
 from wgsindy.data import FloatArray, Trajectories
-from wgsindy.estimate.weak_form.smoother import Smoother
-from wgsindy.estimate.weak_form.weak_rows import weak_form
+from wgsindy.estimate.weak_form import Smoother, weak_form
 from wgsindy.recipes import WeakFormRecipe
 from wgsindy.terms import library
 from wgsindy_evidence import recipes

@@ -12,31 +12,27 @@ from wgsindy.data import FloatArray, frozen
 from wgsindy.estimate.weak_form.sparse_solvers import Rows, solve
 from wgsindy.estimate.weak_form.weak_rows import WeakForm
 from wgsindy.model import TensorField, tensor
-from wgsindy.recipes import WeakFormRecipe
 
-NOISE_CLIP = (0.05, 20.0)
-TENSOR_FLOOR = 1e-10  # smallest eigenvalue kept, relative to the mean tensor unless absolute
+NOISE_CLIP = (0.05, 20.0)  # of the paper: weights of rows, relative to their median
+TENSOR_FLOOR = 1e-10  # of the paper: smallest eigenvalue kept; of the mean tensor unless absolute
 
 
-def recover_by_weak_form(weak: WeakForm, recipe: WeakFormRecipe) -> tuple[FloatArray, TensorField]:
+def recover_by_weak_form(weak: WeakForm) -> tuple[FloatArray, TensorField]:
     """Run the weak-form stages; returns drift ``(d, K)`` and tensor in physical units."""
+    recipe = weak.recipe
     relative = recipe.floors == "relative"
     floor = TENSOR_FLOOR * (float(weak.summary.variation.mean()) if relative else 1.0)
-    noise = weak.observation_noise if recipe.noise_correction else None
-    drift, entries = first_pass(weak, noise, recipe)
+    drift, entries = first_pass(weak)
     if recipe.gls != "none":
-        first = first_pass_tensors(weak, entries, recipe)
-        drift = reweighted_drift(weak, weak.row_noise(first, floor), recipe)
+        drift = reweighted_drift(weak, weak.row_noise(first_pass_tensors(weak, entries), floor))
         if recipe.refit_tensor:
-            entries = fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
-    return frozen(drift * weak.units[:, None]), read_out(weak, entries, floor, recipe)
+            entries = fit_columns(weak, tensor_targets(weak, drift))
+    return frozen(drift * weak.units[:, None]), read_out(weak, entries, floor)
 
 
-def read_out(
-    weak: WeakForm, entries: FloatArray, floor: float, recipe: WeakFormRecipe
-) -> TensorField:
+def read_out(weak: WeakForm, entries: FloatArray, floor: float) -> TensorField:
     """Turn entries ``(E, K)`` in units of the targets into the tensor that is returned."""
-    scale = weak.units
+    scale, recipe = weak.units, weak.recipe
     # Shrinkage compares noise with noise: each coordinate in units of its own mean noise, so that
     # neither units nor the spread of the states can leak one entry into another.
     noise = weak.frame.scale * np.sqrt(weak.summary.variation)
@@ -49,51 +45,42 @@ def read_out(
     # the data give: exchanging two columns of a file exchanges the fields and nothing else.
     noisiest = np.argsort(-weak.summary.variation, kind="stable").tolist()
     order = tuple(noisiest if recipe.cholesky_order == "noisiest" else range(weak.data.dimension))
-    factor = fit_columns(weak, weak.factor_targets(entries, floor, order), recipe)
+    factor = fit_columns(weak, weak.factor_targets(entries, floor, order))
     physical = factor * scale[list(order)][rows][:, None]
     return TensorField("factor", frozen(physical), recipe.shrinkage, units, order)
 
 
-def first_pass(
-    weak: WeakForm, noise: FloatArray | None, recipe: WeakFormRecipe
-) -> tuple[FloatArray, FloatArray]:
+def first_pass(weak: WeakForm) -> tuple[FloatArray, FloatArray]:
     """Fit drift ``(d, K)`` and tensor entries ``(E, K)`` with all rows alike."""
-    drift = fit_columns(weak, weak.drift_targets, recipe)
-    return drift, fit_columns(weak, tensor_targets(weak, drift, noise, recipe), recipe)
+    drift = fit_columns(weak, weak.drift_targets)
+    return drift, fit_columns(weak, tensor_targets(weak, drift))
 
 
-def fit_columns(weak: WeakForm, targets: FloatArray, recipe: WeakFormRecipe) -> FloatArray:
+def fit_columns(weak: WeakForm, targets: FloatArray) -> FloatArray:
     """Solve one sparse system per column of ``targets (M, T)``; returns ``(T, K)``."""
     return np.stack(
-        [solve(Rows(weak.design, target, weak.row_folds), recipe) for target in targets.T]
+        [solve(Rows(weak.design, target, weak.row_folds), weak.recipe) for target in targets.T]
     )
 
 
-def tensor_targets(
-    weak: WeakForm, drift: FloatArray, noise: FloatArray | None, recipe: WeakFormRecipe
-) -> FloatArray:
+def tensor_targets(weak: WeakForm, drift: FloatArray) -> FloatArray:
     """Weak rows of (dX dX' - 2 Sigma - b b' dt^2) / dt, each correction if asked for."""
     targets = weak.square_targets
-    if recipe.drift_square:
+    if weak.recipe.drift_square:
         targets = targets - weak.drift_square(drift)
-    if noise is not None:
-        targets = targets - weak.noise_rows(noise)
+    if weak.recipe.noise_correction:
+        targets = targets - weak.noise_rows(weak.observation_noise)
     return targets
 
 
-def first_pass_tensors(weak: WeakForm, entries: FloatArray, recipe: WeakFormRecipe) -> FloatArray:
+def first_pass_tensors(weak: WeakForm, entries: FloatArray) -> FloatArray:
     """Tensor coefficients for the row weights, ``(F, E, K)``: one set for each smoother.
 
     With cross-fitting, the rows of a fold are weighted by a tensor fitted to the other folds.
     """
     if not weak.crossed:
         return np.broadcast_to(entries, (len(weak.smoothers), *entries.shape))
-    sets = []
-    for fold in range(len(weak.smoothers)):
-        others = weak.without(fold)
-        noise = others.observation_noise if recipe.noise_correction else None
-        sets.append(first_pass(others, noise, recipe)[1])
-    return np.stack(sets)
+    return np.stack([first_pass(weak.without(fold))[1] for fold in range(len(weak.smoothers))])
 
 
 def row_weights(variance: FloatArray) -> FloatArray:
@@ -103,20 +90,20 @@ def row_weights(variance: FloatArray) -> FloatArray:
     return np.clip(inverse / np.median(positive), *NOISE_CLIP)
 
 
-def reweighted_drift(weak: WeakForm, noise: FloatArray, recipe: WeakFormRecipe) -> FloatArray:
+def reweighted_drift(weak: WeakForm, noise: FloatArray) -> FloatArray:
     """Refit the drift with rows weighted by their noise covariance ``(M, E)``."""
     d = weak.data.dimension
-    if recipe.gls == "full":
-        return _whitened_drift(weak, noise, recipe)
+    if weak.recipe.gls == "full":
+        return _whitened_drift(weak, noise)
     drift = []
     for p in range(d):
         rows = Rows(weak.design, weak.drift_targets[:, p], weak.row_folds)
         weights = row_weights(noise[:, tensor.pairs(d).index((p, p))])
-        drift.append(solve(rows.weighted(weights), recipe))
+        drift.append(solve(rows.weighted(weights), weak.recipe))
     return np.stack(drift)
 
 
-def _whitened_drift(weak: WeakForm, noise: FloatArray, recipe: WeakFormRecipe) -> FloatArray:
+def _whitened_drift(weak: WeakForm, noise: FloatArray) -> FloatArray:
     """Solve all components at once, rows whitened by the full noise covariance."""
     d, k = weak.data.dimension, len(weak.basis)
     covariance = tensor.symmetric(noise, d)
@@ -132,4 +119,4 @@ def _whitened_drift(weak: WeakForm, noise: FloatArray, recipe: WeakFormRecipe) -
     target = np.einsum("mpq,mq->mp", root, weak.drift_targets[usable]).ravel()
     folds = np.repeat(weak.row_folds[usable], d)
     blocks = np.repeat(np.arange(d), k)
-    return solve(Rows(design, target, folds, blocks), recipe).reshape(d, k)
+    return solve(Rows(design, target, folds, blocks), weak.recipe).reshape(d, k)
