@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,7 @@ import pandas as pd
 import pytest
 
 from wgsindy import WGSINDy, read
-from wgsindy.data import Block, FloatArray, IntArray, Stream, Trajectories
-from wgsindy.data.source import FunctionSource
+from wgsindy.data import Block, FloatArray, FunctionSource, IntArray, Stream, Trajectories
 
 SAMPLES, DT = 30, 0.05
 
@@ -54,7 +54,8 @@ def simulated(count: int) -> FloatArray:
 
 def elements_of(data: Trajectories, work: Callable[[Trajectories], object]) -> int:
     """Elements of lengths and offsets that ``work`` goes through."""
-    data._lengths, data._offsets = (one.view(Counted) for one in (data._lengths, data._offsets))
+    data._stored = replace(data._stored, lengths=data.lengths.view(Counted))
+    data._offsets = data._offsets.view(Counted)
     Counted.elements = 0
     work(data)
     return Counted.elements

@@ -268,7 +268,7 @@ def test_places_that_are_nearly_in_a_run_tell_how_many_are_in_one_by_chance() ->
 
 
 def test_of_many_runs_the_longest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(screening, "REMEMBERED", 2)
+    monkeypatch.setattr(screening, "LONGEST_RUNS", 2)
     pieces = [(10 * k, 10 * k + size) for k, size in enumerate((1, 3, 2, 5, 1, 1))]
     np.testing.assert_array_equal(
         runs(True, *pieces).found[0], [[0, 1], [10, 13], [30, 35], [50, 51]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy.data import Block
-from wgsindy.data.source import FunctionSource, trajectory_blocks
+from wgsindy.data import Block, FunctionSource
+from wgsindy.data.source import trajectory_blocks
 
 
 @pytest.mark.parametrize("size", [3, 7, 40])

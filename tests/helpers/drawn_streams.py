@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from wgsindy.data import Block, FloatArray, Stream
-from wgsindy.data.source import FunctionSource
+from wgsindy.data import Block, FloatArray, FunctionSource, Stream
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)
 Paths = list[FloatArray]

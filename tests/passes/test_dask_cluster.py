@@ -41,9 +41,8 @@ from wgsindy.passes import (
     reduce,
     reporting_progress,
 )
-from wgsindy.passes import dask_cluster as dask_client
-from wgsindy.passes.dask_cluster import SHARES, Cluster
-from wgsindy.passes.engine import Threads
+from wgsindy.passes.dask_cluster import Cluster
+from wgsindy.passes.engine import SHARES, Threads
 from wgsindy.passes.summary import MomentPass
 from wgsindy_evidence.campaign import Case, Store, rounded, run_campaign
 from wgsindy_evidence.experiments.paper import table
@@ -363,7 +362,7 @@ def test_other_versions_are_refused(engine: Cluster, monkeypatch: pytest.MonkeyP
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(dask_client, "WAIT_FOR_WORKERS", 0.2)
+    monkeypatch.setattr(dask_cluster, "WAIT_FOR_WORKERS", 0.2)
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
         Client(empty, set_as_default=False) as client,
@@ -372,11 +371,11 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(
             WGSINDy("poly1", "paper", engine=client).fit(DATA)
         # The same if all of them go in the middle of a pass.
         with pytest.raises(EngineError, match="has had no worker"):
-            next(dask_client.completed(client, [client.submit(abs, -1)]))
+            next(dask_cluster.completed(client, [client.submit(abs, -1)]))
 
 
 def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_client, "WAIT_FOR_SCHEDULER", 0.3)
+    monkeypatch.setattr(dask_cluster, "WAIT_FOR_SCHEDULER", 0.3)
     for address in ("tcp://127.0.0.1:1", "nowhere", "carrier://pigeon:1"):
         with pytest.raises(EngineError, match=f"no Dask scheduler answers at {address}"):
             connected(address).__enter__()
@@ -459,7 +458,7 @@ def test_the_command_line_fits_on_a_scheduler(
 def test_the_command_line_says_that_nobody_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(dask_client, "WAIT_FOR_SCHEDULER", 0.3)
+    monkeypatch.setattr(dask_cluster, "WAIT_FOR_SCHEDULER", 0.3)
     monkeypatch.chdir(tmp_path)
     Path("data.csv").write_text(csv_text(DATA))
     assert command(monkeypatch, "fit", "data.csv", "--scheduler", "tcp://127.0.0.1:1") != 0
@@ -489,8 +488,8 @@ def test_the_command_line_runs_a_campaign_on_a_scheduler(
 def test_a_port_where_something_else_listens_is_one_sentence(
     greeting: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_client, "WAIT_FOR_SCHEDULER", 0.5)
-    monkeypatch.setattr(dask_client, "LONGEST_GREETING", 1.0)
+    monkeypatch.setattr(dask_cluster, "WAIT_FOR_SCHEDULER", 0.5)
+    monkeypatch.setattr(dask_cluster, "LONGEST_GREETING", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:

@@ -10,11 +10,10 @@ import pytest
 from wgsindy import WGSINDy, zoo
 from wgsindy.data import FloatArray, Trajectories
 from wgsindy.estimate.likelihood import fit_likelihood as stages
-from wgsindy.estimate.likelihood import iteration as reweighting
 from wgsindy.estimate.likelihood import normal_equations
 from wgsindy.estimate.likelihood.normal_equations import Runner
 from wgsindy.estimate.likelihood.selection import TermSelection
-from wgsindy.passes import SegmentPass, joined, reduce, segments_of
+from wgsindy.passes import SegmentPass, joined_segments, reduce, segments_of
 from wgsindy.passes.engine import Threads
 
 
@@ -29,7 +28,9 @@ def counted(lengths: list[int]) -> Trajectories:
 def test_stretches_are_of_the_data_and_evenly_spread(size: int, threads: int) -> None:
     data = counted([30_000, 7, 12_345, 2, 80_000])
     step = SegmentPass.evenly(data, 50, 100)
-    found = joined(reduce(step, data, engine=Threads(threads), chunk_size=size), data.names)
+    found = joined_segments(
+        reduce(step, data, engine=Threads(threads), chunk_size=size), data.names
+    )
     assert found.n_increments == 50 * 100
     starts = []
     for number, piece in enumerate(found):
@@ -103,7 +104,7 @@ def test_a_pilot_that_misses_a_region_does_no_harm(monkeypatch: pytest.MonkeyPat
         x[n + 1] = x[n] + 10 * pull * 0.01 + size * rng.normal(size=(8, 2))
     data = Trajectories(list(x.swapaxes(0, 1)), dt=0.01)
     calm = data.subset(range(0, 8, 2))
-    monkeypatch.setattr(reweighting, "segments_of", lambda data, count, length, engine: calm)
+    monkeypatch.setattr(normal_equations, "segments_of", lambda data, count, length, engine: calm)
     fits = []
     for many in (10**6, 0):
         monkeypatch.setattr(normal_equations, "MANY", many)

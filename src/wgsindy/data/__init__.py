@@ -25,20 +25,26 @@ from wgsindy.data.dataset import (
     whole_blocks,
 )
 from wgsindy.data.holes import BRIDGED, LONGEST_HOLE, velocity_name
-from wgsindy.data.screening import LENGTH, SEGMENTS, Resolution, resolution_of, screened
+from wgsindy.data.screening import (
+    PROBED_SEGMENTS,
+    PROBED_STEPS,
+    Resolution,
+    resolution_of,
+    screened,
+)
 from wgsindy.data.source import Block, FunctionSource, Source
 from wgsindy.data.stream import Stream
 from wgsindy.data.trajectories import Trajectories
-from wgsindy.data.validation import number, numbers, whole
+from wgsindy.data.validation import real_number, real_numbers, whole_number
 
 __all__ = [
     "BLOCK",
     "BRIDGED",
     "CENTRAL_RANGE",
     "CHUNK_SIZE",
-    "LENGTH",
     "LONGEST_HOLE",
-    "SEGMENTS",
+    "PROBED_SEGMENTS",
+    "PROBED_STEPS",
     "WINDOW_SIZE",
     "Block",
     "BoolArray",
@@ -59,13 +65,13 @@ __all__ = [
     "Window",
     "block_labels",
     "frozen",
-    "number",
-    "numbers",
+    "real_number",
+    "real_numbers",
     "resolution_of",
     "scrambled",
     "screened",
     "velocity_name",
-    "whole",
     "whole_blocks",
+    "whole_number",
     "zeros",
 ]

@@ -19,7 +19,7 @@ import numpy as np
 
 from wgsindy.data.arrays import BoolArray, FloatArray, IntArray, ScalarMap, frozen
 from wgsindy.data.holes import Runs
-from wgsindy.data.validation import whole
+from wgsindy.data.validation import whole_number
 from wgsindy.errors import DataError
 
 CHUNK_SIZE = 4096  # 64 kernels at so many samples are 2 MiB, beside which calls cost little
@@ -301,7 +301,7 @@ class Dataset(ABC):
         NotEnoughDataError
             If no trajectory is long enough.
         """
-        return self.at(self.runs.thinned(whole(every, "every", 1)))
+        return self.at(self.runs.thinned(whole_number(every, "every", 1)))
 
     @property
     def order(self) -> int:

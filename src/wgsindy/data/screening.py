@@ -16,14 +16,16 @@ from wgsindy.data.dataset import Chunk, Dataset, Partition, moved
 from wgsindy.data.holes import BRIDGED
 from wgsindy.errors import InterpolatedSamplesWarning, RepeatedSamplesWarning, WgsindyWarning
 
-SEGMENTS, LENGTH = 8, 256  # of neighbouring steps, spread over the data
-GROUP = 32  # steps whose common divisor is looked for; off any grid is a piece of the data at most
+PROBED_SEGMENTS, PROBED_STEPS = 8, 256  # of neighbouring steps, spread over the data
+DIVISOR_GROUP = (
+    32  # steps whose common divisor is looked for; off any grid is a piece of the data at most
+)
 FEWEST_STEPS = 8  # steps that can tell: fewer have a common divisor by chance
 # Steps count as multiples of a width within a hundredth of it. Numbers that lie on no grid do so
 # once in 50, so nine tenths of eight or more steps never do.
-NEAR, MOST = 0.01, 0.9
+NEAR_GRID, MOST_ON_GRID = 0.01, 0.9
 MOST_TIMES = 1e12
-FINEST = 1e-4  # of the usual step: below, rounding is no noise worth knowing
+FINEST_GRID = 1e-4  # of the usual step: below, rounding is no noise worth knowing
 RECURRING = 0.01  # share of the values that come again; of 2048 numbers of 24 bits 1e-4 do
 
 
@@ -48,10 +50,12 @@ class Resolution:
 
 def resolution_of(data: Dataset) -> Resolution:
     """Judge by segments of data whose samples are at hand."""
-    last = (data.n_samples - 2) // LENGTH
-    wanted = np.unique(np.linspace(0, last, SEGMENTS).astype(np.int64)) * LENGTH
+    last = (data.n_samples - 2) // PROBED_STEPS
+    wanted = np.unique(np.linspace(0, last, PROBED_SEGMENTS).astype(np.int64)) * PROBED_STEPS
     with np.errstate(over="ignore", invalid="ignore"):  # such numbers are refused elsewhere
-        chunks = [c for k in wanted.tolist() for c in Partition(data, k, k + 1).chunks(LENGTH)]
+        chunks = [
+            c for k in wanted.tolist() for c in Partition(data, k, k + 1).chunks(PROBED_STEPS)
+        ]
         return Resolution.of(chunks)
 
 
@@ -64,12 +68,12 @@ def grid_width(steps: FloatArray) -> float:
     size = np.abs(steps[steps != 0])
     if len(size) < FEWEST_STEPS:
         return 0.0
-    least = FINEST * float(np.median(size))
+    least = FINEST_GRID * float(np.median(size))
     for width in _common_divisors(size, least):
         times = np.rint(size / width)
         # A number with no digits left at that place is a multiple of everything.
-        near = (np.abs(size - times * width) <= NEAR * width) & (times < MOST_TIMES)
-        if np.count_nonzero(near) >= MOST * len(size):
+        near = (np.abs(size - times * width) <= NEAR_GRID * width) & (times < MOST_TIMES)
+        if np.count_nonzero(near) >= MOST_ON_GRID * len(size):
             fitted = float(size[near] @ times[near] / (times[near] @ times[near]))
             return float(f"{fitted:.9g}")  # as people write it
     return 0.0
@@ -77,12 +81,12 @@ def grid_width(steps: FloatArray) -> float:
 
 def _common_divisors(size: FloatArray, least: float) -> list[float]:
     """Return the common divisors of groups of neighbours, from ``least`` on, the largest first."""
-    count = max(1, len(size) // GROUP)
-    groups = size[: count * GROUP].reshape(count, -1)
+    count = max(1, len(size) // DIVISOR_GROUP)
+    groups = size[: count * DIVISOR_GROUP].reshape(count, -1)
     width = groups.min(axis=1)
     while True:  # Euclid's algorithm, in all groups at once
         rest = np.abs(groups - width[:, None] * np.rint(groups / width[:, None]))
-        rest[rest <= NEAR * width[:, None]] = np.inf
+        rest[rest <= NEAR_GRID * width[:, None]] = np.inf
         smaller = rest.min(axis=1)
         divides = np.isinf(smaller)
         # A rest is at most half the width, unless a quotient has more digits than a float: then it
@@ -108,10 +112,10 @@ FALSE_RUNS = 1e-3  # expected in all the data
 GAP = 4  # times as long as all others: no state-dependent noise makes such runs
 OFF_LINE = 1e-4  # of a step: seven digits are on the line
 WIDER = 10  # times as far off the line: what lies there is not interpolated, but smooth
-FEWEST_INCREMENTS_JUDGED = 20  # increments: below, nothing is judged
-REMEMBERED = 512  # longest runs of a window, where runs come by chance
-NOISE = 4 * np.finfo(np.float64).eps  # of a number itself
-TINY = np.finfo(np.float64).tiny
+FEWEST_JUDGED = 20  # increments: below, nothing is judged
+LONGEST_RUNS = 512  # longest runs of a window, where runs come by chance
+ROUNDING_ERROR = 4 * np.finfo(np.float64).eps  # of a number itself
+LEAST_FLOAT = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ def screened(data: Dataset, resolution: Resolution) -> Screened:
     interpolation. If more than half of the samples lie on such lines, they stay.
     """
     n = data.n_increments
-    if n < FEWEST_INCREMENTS_JUDGED:
+    if n < FEWEST_JUDGED:
         return Screened(data)
     with np.errstate(all="ignore"):  # between trajectories, and of numbers too large to be used
         repeats, lines = _runs(data, resolution)
@@ -196,7 +200,7 @@ class _Runs:
         length = runs[:, 1] - runs[:, 0]
         self.places += int(length.sum())
         if self.by_chance and len(runs):
-            longest = np.argsort(length, kind="stable")[-REMEMBERED:]
+            longest = np.argsort(length, kind="stable")[-LONGEST_RUNS:]
             # The first and the last may go on beyond the window.
             runs = runs[np.unique(np.append(longest, [0, len(runs) - 1]))]
         self.found.append(runs + place)
@@ -247,8 +251,8 @@ def _runs(data: Dataset, resolution: Resolution) -> tuple[_Runs, _Runs]:
             left, right = steps[p, :-1][rows], steps[p, 1:][rows]
             one, other = dt[:-1][rows], dt[1:][rows]
             off = np.abs(left * other - right * one) / (one + other)
-            off -= 0.99 * quantum + NOISE * np.abs(x[p, :-1][rows])
-            off /= OFF_LINE * np.maximum(np.abs(left), np.abs(right)) + TINY
+            off -= 0.99 * quantum + ROUNDING_ERROR * np.abs(x[p, :-1][rows])
+            off /= OFF_LINE * np.maximum(np.abs(left), np.abs(right)) + LEAST_FLOAT
             far = np.maximum(far, off)
             near = np.flatnonzero(far <= WIDER)
             rows, far = (near if isinstance(rows, slice) else rows[near]), far[near]

@@ -48,11 +48,12 @@ class Stream(Dataset):
 
     Examples
     --------
-    >>> from wgsindy.data.source import Block, FunctionSource
-    >>> def blocks():
-    ...     for k in range(100):
-    ...         yield Block(np.sin(np.arange(10.0 * k, 10.0 * k + 10.0))[:, None], 0.1)
-    >>> Stream([FunctionSource(blocks)])
+    >>> from wgsindy.data import Block
+    >>> class Sine:
+    ...     def blocks(self):
+    ...         for k in range(100):
+    ...             yield Block(np.sin(np.arange(10.0 * k, 10.0 * k + 10.0))[:, None], 0.1)
+    >>> Stream([Sine()])
     Stream(1 x (x), 999 increments, mean dt = 0.1)
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Any, Self, overload
 
@@ -32,6 +33,20 @@ from wgsindy.data.validation import (
     inputs_last,
 )
 from wgsindy.errors import DataError, MissingValuesWarning, NotEnoughDataError
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What trajectories are made of: checked arrays that belong to nobody else."""
+
+    states: FloatArray  # (n_samples, d)
+    lengths: IntArray  # (R,) samples of each trajectory
+    names: tuple[str, ...]
+    dt: FloatArray | None  # (R,) the step of each trajectory, None with steps
+    steps: FloatArray | None  # (n_samples,) time until the next sample, None with dt
+    seen: BoolArray | None = None  # (n_samples, d) what was measured, None if all was
+    order: int = 1  # 2 if the second half of the coordinates are velocities of the first
+    inputs: tuple[str, ...] = ()  # names of the last coordinates, if these have no equation
 
 
 class Trajectories(Dataset):
@@ -76,19 +91,7 @@ class Trajectories(Dataset):
     (2, 2, ('x', 'y'))
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_dt",  # (R,) the step of each trajectory, None with times
-        "_inputs",  # names of the last coordinates, if these have no equation
-        "_lengths",  # (R,) samples of each trajectory
-        "_names",
-        "_offsets",  # (R + 1,) place of the first sample of each trajectory, and the end
-        "_order",  # 2 if the second half of the coordinates are velocities of the first
-        "_seen",  # (n_samples, d) what was measured, None if all was
-        "_states",  # (n_samples, d)
-        "_steps",  # (n_samples,) time until the next sample, None with dt
-        "_total_time",
-    )
+    __slots__ = ("__weakref__", "_offsets", "_stored", "_total_time")
 
     def __init__(
         self,
@@ -107,99 +110,73 @@ class Trajectories(Dataset):
                 "the sampling interval is needed once: pass dt (a number, or one per trajectory) "
                 "or times (one array per trajectory), not both and not neither."
             )
-        self._keep(
-            states=values[:, columns],
-            lengths=lengths,
-            names=tuple(names[column] for column in columns),
-            dt=None if times is not None else checked_dt(dt, len(lengths)).copy(),
-            steps=None if times is None else checked_steps(times, lengths),
-            seen=None,
-            order=1,
+        stored = Stored(
+            values[:, columns],
+            lengths,
+            tuple(names[column] for column in columns),
+            None if times is not None else checked_dt(dt, len(lengths)).copy(),
+            None if times is None else checked_steps(times, lengths),
             inputs=inputs,
         )
-        if complete(self._states) is not None:
-            check_columns(self._states)
+        self._keep(stored)
+        if complete(stored.states) is not None:
+            check_columns(stored.states)
             self._without_missing()
 
     def _without_missing(self) -> None:
         """Leave out rows without any value; put stand-ins into the others."""
-        empty: BoolArray = np.asarray(~np.isfinite(self._states).any(axis=1))
+        empty: BoolArray = np.asarray(~np.isfinite(self.states).any(axis=1))
         some = self.without(holes_of(empty)) if empty.any() else self
-        seen = np.isfinite(some._states)
-        states = stand_ins(some._states, seen, some.times, some._offsets)
-        self._keep(**some._kept() | {"states": states, "seen": seen})
+        seen = np.isfinite(some.states)
+        states = stand_ins(some.states, seen, some.times, some._offsets)
+        self._keep(replace(some._stored, states=states, seen=seen))
         if empty.any():
             sentence = missing_sentence(int(np.count_nonzero(empty)), len(self))
             warnings.warn(sentence, MissingValuesWarning, stacklevel=3)
-        if self._seen is not None:
-            sentence = partly_missing_sentence(seen, self._names)
+        if self.seen is not None:
+            sentence = partly_missing_sentence(seen, self.names)
             warnings.warn(sentence, MissingValuesWarning, stacklevel=3)
 
-    def _keep(
-        self,
-        *,
-        states: FloatArray,
-        lengths: IntArray,
-        names: tuple[str, ...],
-        dt: FloatArray | None,
-        steps: FloatArray | None,
-        seen: BoolArray | None,
-        order: int,
-        inputs: tuple[str, ...],
-    ) -> None:
-        """Store checked arrays of nobody else: ``dt (R,)``, or ``steps (n_samples,)``."""
-        for array in (states, lengths, dt, steps, seen):
+    def _keep(self, stored: Stored) -> None:
+        """Make the arrays read-only, and note where trajectories begin and how long they take."""
+        for array in (stored.states, stored.lengths, stored.dt, stored.steps, stored.seen):
             if array is not None:
                 array.flags.writeable = False
-        self._states, self._lengths, self._names = states, lengths, names
-        self._offsets: IntArray = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        self._dt, self._steps = dt, steps
-        self._seen = None if seen is None or seen.all() else seen
-        self._order, self._inputs = order, inputs
-        if steps is not None:
+        everything = stored.seen is None or stored.seen.all()
+        self._stored = replace(stored, seen=None) if everything else stored
+        # (R + 1,) place of the first sample of each trajectory, and the end
+        self._offsets: IntArray = np.concatenate([[0], np.cumsum(stored.lengths)]).astype(np.int64)
+        if stored.dt is not None:
+            self._total_time = float(stored.dt @ (stored.lengths - 1))
+        elif stored.steps is not None:
             with np.errstate(over="ignore"):  # a mean step that is infinite is refused by name
-                self._total_time = float(steps.sum())
-        elif dt is not None:
-            self._total_time = float(dt @ (lengths - 1))
-
-    def _kept(self) -> dict[str, Any]:
-        """What :meth:`_keep` has stored."""
-        return {
-            "states": self._states,
-            "lengths": self._lengths,
-            "names": self._names,
-            "dt": self._dt,
-            "steps": self._steps,
-            "seen": self._seen,
-            "order": self._order,
-            "inputs": self._inputs,
-        }
+                self._total_time = float(stored.steps.sum())
 
     def _with(self, **changed: Any) -> Self:
-        """Return a copy in which some of what :meth:`_keep` stores is other."""
+        """Return a copy in which some of what is stored is other."""
         other = object.__new__(type(self))
-        other._keep(**self._kept() | changed)
+        other._keep(replace(self._stored, **changed))
         return other
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the coordinates."""
-        return self._names
+        return self._stored.names
 
     @property
     def lengths(self) -> IntArray:
         """Samples of each trajectory, ``(R,)``, read-only."""
-        return self._lengths
+        return self._stored.lengths
 
     @property
     def n_samples(self) -> int:
         """Number of samples over all trajectories."""
-        return len(self._states)
+        return len(self.states)
 
     @property
     def states(self) -> FloatArray:
         """All states, trajectory after trajectory, ``(n_samples, d)``, read-only."""
-        return self._states
+        return self._stored.states
 
     @property
     def total_time(self) -> float:
@@ -209,27 +186,27 @@ class Trajectories(Dataset):
     @property
     def first_state(self) -> FloatArray:
         """The first state of all, ``(d,)``."""
-        return self._states[0]
+        return self.states[0]
 
     @property
     def order(self) -> int:
         """1, or 2 if the second half of the coordinates are velocities of the first, unseen."""
-        return self._order
+        return self._stored.order
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the last coordinates, if these are known inputs and have no equation."""
-        return self._inputs
+        return self._stored.inputs
 
     @property
     def seen(self) -> BoolArray | None:
         """What was measured, ``(n_samples, d)``; None if everything was."""
-        return self._seen
+        return self._stored.seen
 
     @property
     def partly_seen(self) -> float:
         """Share of samples of which some values were measured and others were not."""
-        return 0.0 if self._seen is None else float(np.mean(~self._seen.all(axis=1)))
+        return 0.0 if self.seen is None else float(np.mean(~self.seen.all(axis=1)))
 
     @property
     def shape(self) -> tuple[int]:
@@ -251,7 +228,7 @@ class Trajectories(Dataset):
         if isinstance(index, np.ndarray):
             return self.subset(np.arange(len(self))[index].tolist())
         place = self._position(index)
-        return self._states[self._offsets[place] : self._offsets[place + 1]]
+        return self.states[self._offsets[place] : self._offsets[place + 1]]
 
     def _position(self, index: int) -> int:
         if not -len(self) <= index < len(self):
@@ -266,7 +243,7 @@ class Trajectories(Dataset):
         if len(indices) == 0:
             raise NotEnoughDataError("a subset of trajectories needs at least one index, got none.")
         chosen = np.array([self._position(index) for index in indices])
-        runs = Runs(self._offsets[chosen], self._lengths[chosen], np.arange(len(chosen)))
+        runs = Runs(self._offsets[chosen], self.lengths[chosen], np.arange(len(chosen)))
         return self.at(runs)
 
     def select(self, names: Sequence[str]) -> Trajectories:
@@ -274,7 +251,7 @@ class Trajectories(Dataset):
         missing = [name for name in names if name not in self.names]
         if missing:
             raise DataError(f"there is no coordinate {missing[0]!r}; there are {list(self.names)}.")
-        inputs = tuple(name for name in names if name in self._inputs)
+        inputs = tuple(name for name in names if name in self.inputs)
         if inputs and tuple(names[-len(inputs) :]) != inputs:
             raise DataError(f"inputs come last; ask for {inputs[0]!r} behind the others.")
         return self._columns([self.names.index(name) for name in names], inputs)
@@ -290,9 +267,9 @@ class Trajectories(Dataset):
     def _columns(self, columns: list[int], inputs: tuple[str, ...]) -> Trajectories:
         """Return some coordinates, of which the last ones are ``inputs``."""
         return self._with(
-            states=self._states[:, columns],
+            states=self.states[:, columns],
             names=tuple(self.names[column] for column in columns),
-            seen=None if self._seen is None else self._seen[:, columns],
+            seen=None if self.seen is None else self.seen[:, columns],
             order=1,
             inputs=inputs,
         )
@@ -300,25 +277,25 @@ class Trajectories(Dataset):
     def replaced(self, name: str, new: str, values: ScalarMap) -> Trajectories:
         """Return the trajectories with ``name`` replaced by ``new``, a function of it."""
         column = self.names.index(name)
-        states = self._states.copy()
-        states[:, column] = values(self._states[:, column])
+        states = self.states.copy()
+        states[:, column] = values(self.states[:, column])
         if complete(states) is not None:
             raise DataError(f"{new!r} is NaN or infinite at some {name!r}; mark it as missing.")
         names = checked_names([new if old == name else old for old in self.names], self.dimension)
-        inputs = names[len(names) - len(self._inputs) :]
+        inputs = names[len(names) - len(self.inputs) :]
         return self._with(states=states, names=names, inputs=inputs)
 
     @property
     def runs(self) -> Runs:
         """Where the samples are in the array: each trajectory is one run."""
-        return Runs(self._offsets[:-1], self._lengths, np.arange(len(self)))
+        return Runs(self._offsets[:-1], self.lengths, np.arange(len(self)))
 
     def at(self, runs: Runs) -> Self:
         """Return some samples of the array, with the time between them for their steps."""
         rows, lengths = runs.all_rows(), runs.lengths
         owner = np.searchsorted(self._offsets, runs.first_rows, side="right") - 1
         ends = np.cumsum(lengths) - 1
-        dt, steps = self._dt, self._steps
+        dt, steps = self._stored.dt, self._stored.steps
         if dt is not None:
             stride = np.append(np.diff(rows), 0)
             stride[ends] = 0
@@ -330,8 +307,8 @@ class Trajectories(Dataset):
         elif steps is not None:
             steps = np.add.reduceat(steps, rows)
             steps[ends] = 0.0
-        seen = None if self._seen is None else self._seen[rows]
-        return self._with(states=self._states[rows], lengths=lengths, dt=dt, steps=steps, seen=seen)
+        seen = None if self.seen is None else self.seen[rows]
+        return self._with(states=self.states[rows], lengths=lengths, dt=dt, steps=steps, seen=seen)
 
     def complete(self) -> Trajectories:
         """Leave out all samples that lack a value.
@@ -341,15 +318,15 @@ class Trajectories(Dataset):
         NotEnoughDataError
             If no two samples near each other have all of them.
         """
-        if self._seen is None:
+        if self.seen is None:
             return self
-        lacking: BoolArray = np.asarray(~self._seen.all(axis=1))
+        lacking: BoolArray = np.asarray(~self.seen.all(axis=1))
         return self.without(holes_of(lacking))
 
     def completed(self, states: FloatArray) -> Trajectories:
         """Take ``states (n_samples, d)`` as stand-ins for what was not measured."""
-        assert self._seen is not None
-        filled = np.where(self._seen, self._states, states)
+        assert self.seen is not None
+        filled = np.where(self.seen, self.states, states)
         return self._with(states=filled, inputs=())
 
     def marked(self, seen: BoolArray | None, order: int) -> Trajectories:
@@ -358,7 +335,7 @@ class Trajectories(Dataset):
 
     def third_differences(self, lag: int = 1) -> FloatArray:
         """Mean squares ``(d,)`` of third differences of samples that are ``lag`` steps apart."""
-        return third_differences(self._states, self._offsets, lag)
+        return third_differences(self.states, self._offsets, lag)
 
     def with_velocities(self) -> Trajectories:
         """Take the coordinates for positions, and add their velocities, which nobody measured.
@@ -369,10 +346,10 @@ class Trajectories(Dataset):
         ('x', 'v_x')
         """
         names = checked_names([*self.names, *map(velocity_name, self.names)], 2 * self.dimension)
-        speed = velocities(self._states, self.times, self._offsets)
-        seen = np.ones(self._states.shape, dtype=bool) if self._seen is None else self._seen
+        speed = velocities(self.states, self.times, self._offsets)
+        seen = np.ones(self.states.shape, dtype=bool) if self.seen is None else self.seen
         return self._with(
-            states=np.hstack([self._states, speed]),
+            states=np.hstack([self.states, speed]),
             names=names,
             seen=np.hstack([seen, np.zeros_like(seen)]),
             order=2,
@@ -390,10 +367,10 @@ class Trajectories(Dataset):
         """Return the time steps of one trajectory, ``(n - 1,)``."""
         index = self._position(index)
         first, last = self._offsets[index], self._offsets[index + 1]
-        if self._steps is not None:
-            return self._steps[first : last - 1]
-        assert self._dt is not None
-        return np.full(last - first - 1, self._dt[index])
+        if self._stored.steps is not None:
+            return self._stored.steps[first : last - 1]
+        assert self._stored.dt is not None
+        return np.full(last - first - 1, self._stored.dt[index])
 
     def windows(
         self, size: int = WINDOW_SIZE, *, first: int = 0, last: int | None = None
@@ -412,10 +389,10 @@ class Trajectories(Dataset):
         low, high = np.searchsorted(self._offsets, [start, ahead - 1], side="right") - 1
         edges: IntArray = np.clip(self._offsets[low : high + 2], start, ahead)
         trajectory = np.repeat(np.arange(low, high + 1), np.diff(edges))
-        if self._steps is not None:
-            steps = self._steps[start:stop]
+        if self._stored.steps is not None:
+            steps = self._stored.steps[start:stop]
         else:
-            assert self._dt is not None
-            steps = self._dt[trajectory[: stop - start]]
-        seen = None if self._seen is None else self._seen[start:ahead]
-        return Window(start, self._states[start:ahead], trajectory, steps, seen)
+            assert self._stored.dt is not None
+            steps = self._stored.dt[trajectory[: stop - start]]
+        seen = None if self.seen is None else self.seen[start:ahead]
+        return Window(start, self.states[start:ahead], trajectory, steps, seen)

@@ -16,7 +16,7 @@ from wgsindy.data.arrays import FloatArray, IntArray
 from wgsindy.errors import DataError, NotEnoughDataError, WgsindyError
 
 
-def numbers(value: Any, name: str, error: type[WgsindyError] = DataError) -> FloatArray:
+def real_numbers(value: Any, name: str, error: type[WgsindyError] = DataError) -> FloatArray:
     """Return an argument that is an array of real numbers, NaN where they are masked."""
     kind = ""
     try:
@@ -31,15 +31,15 @@ def numbers(value: Any, name: str, error: type[WgsindyError] = DataError) -> Flo
         raise error(f"{refused}{name} must be real numbers, got {shown:.80}.") from None
 
 
-def number(value: Any, name: str, error: type[WgsindyError] = DataError) -> float:
+def real_number(value: Any, name: str, error: type[WgsindyError] = DataError) -> float:
     """Return an argument that is one real number."""
-    found = numbers(value, name, error)
+    found = real_numbers(value, name, error)
     if found.ndim:
         raise error(f"{name} must be one number, got {value!r:.80}.")
     return float(found)
 
 
-def whole(value: Any, name: str, least: int, error: type[WgsindyError] = DataError) -> int:
+def whole_number(value: Any, name: str, least: int, error: type[WgsindyError] = DataError) -> int:
     """Return an argument that is a whole number from ``least`` on."""
     if not isinstance(value, int | np.integer) or value < least:
         raise error(f"{name} must be a whole number from {least} on, got {value!r:.80}.")
@@ -82,7 +82,7 @@ def checked_states(states: Any) -> tuple[FloatArray, IntArray]:
 
 def _as_trajectory(index: int, states: Any) -> FloatArray:
     """Return ``states`` as numbers ``(n, d)``, ``n`` at least 2, NaN where they are masked."""
-    array = numbers(states, f"trajectory {index}, states of shape (n, d),")
+    array = real_numbers(states, f"trajectory {index}, states of shape (n, d),")
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] == 0:
@@ -133,7 +133,7 @@ def checked_names(names: Sequence[str] | None, dimension: int) -> tuple[str, ...
 
 def checked_dt(dt: Any, n_trajectories: int) -> FloatArray:
     """Return one sampling interval per trajectory, ``(n_trajectories,)``."""
-    values = numbers(dt, "dt, a number or one per trajectory,")
+    values = real_numbers(dt, "dt, a number or one per trajectory,")
     if values.ndim > 1 or (values.ndim == 1 and len(values) != n_trajectories):
         raise DataError(
             f"dt has shape {values.shape} for {n_trajectories} trajectories; pass one number, or "
@@ -175,7 +175,7 @@ def _as_times(times: Any, lengths: IntArray) -> FloatArray:
     if isinstance(times, np.ndarray) and times.ndim == 1:
         times = [times] * len(lengths)
     try:
-        listed = [numbers(one, "times (of dates, seconds since the first)") for one in times]
+        listed = [real_numbers(one, "times (of dates, seconds since the first)") for one in times]
     except TypeError:
         raise DataError("times must be one array of numbers per trajectory.") from None
     if len(lengths) == 1 and len(listed) == lengths[0] and all(one.ndim == 0 for one in listed):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data import FloatArray, number, numbers, whole
+from wgsindy.data import FloatArray, real_number, real_numbers, whole_number
 from wgsindy.errors import DataError, SimulationError
 from wgsindy.model import tensor
 from wgsindy.model.simulate import EulerMaruyama, check_size, randomness
@@ -87,14 +87,14 @@ def forecast(
     random_state: int | np.random.Generator | None,
 ) -> Fan:
     """Simulate a fan; see :meth:`wgsindy.Generator.forecast`."""
-    start = numbers(x0, "x0", SimulationError).reshape(-1)
-    horizon = number(horizon, "horizon", SimulationError)
-    shares = sorted(np.atleast_1d(numbers(levels, "levels", SimulationError)).tolist())
+    start = real_numbers(x0, "x0", SimulationError).reshape(-1)
+    horizon = real_number(horizon, "horizon", SimulationError)
+    shares = sorted(np.atleast_1d(real_numbers(levels, "levels", SimulationError)).tolist())
     if start.shape != (generator.dimension,) or not np.isfinite(start).all():
         raise SimulationError(f"x0 must be {generator.dimension} finite numbers, got {x0!r:.80}.")
     if not 0 < horizon < np.inf:
         raise SimulationError(f"a forecast needs horizon > 0, got {horizon}.")
-    check_size(whole(paths, "paths", 2, SimulationError), steps, generator.dimension)
+    check_size(whole_number(paths, "paths", 2, SimulationError), steps, generator.dimension)
     if not shares or not all(0 < level < 1 for level in shares):
         raise SimulationError(f"levels are probabilities like 0.9, got {shares}.")
     rng, dt = randomness(random_state), horizon / steps

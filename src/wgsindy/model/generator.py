@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data import FloatArray, Frame, Trajectories, frozen, numbers
+from wgsindy.data import FloatArray, Frame, Trajectories, frozen, real_numbers
 from wgsindy.errors import DataError
 from wgsindy.model import density as circulation
 from wgsindy.model import model_file, tensor
@@ -99,7 +99,7 @@ class Generator:
         return len(self.basis.names)
 
     def _points(self, points: ArrayLike) -> FloatArray:
-        array = numbers(points, "points, an array of shape (n, d),")
+        array = real_numbers(points, "points, an array of shape (n, d),")
         if array.ndim != 2 or array.shape[1] != self.dimension:
             raise DataError(
                 f"points must have shape (n, {self.dimension}), one column for each of "

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data import FloatArray, Trajectories, number, numbers, whole
+from wgsindy.data import FloatArray, Trajectories, real_number, real_numbers, whole_number
 from wgsindy.errors import SimulationError
 from wgsindy.model import tensor
 
@@ -204,8 +204,8 @@ def _kinetic_parts(process: Process, start: FloatArray) -> tuple[float, float]:
 
 def check_size(trajectories: int, steps: int, dimension: int) -> None:
     """Refuse counts that are none, or that no memory holds."""
-    whole(trajectories, "trajectories", 1, SimulationError)
-    size = trajectories * (whole(steps, "steps", 1, SimulationError) + 1) * dimension
+    whole_number(trajectories, "trajectories", 1, SimulationError)
+    size = trajectories * (whole_number(steps, "steps", 1, SimulationError) + 1) * dimension
     if size > MOST_NUMBERS:
         raise SimulationError(
             f"{trajectories} paths of {steps} steps are {size:.3g} numbers, more than "
@@ -240,7 +240,7 @@ def simulate(
     SimulationError
         If a trajectory leaves the finite numbers, or an argument makes no sense.
     """
-    dt, start = number(dt, "dt", SimulationError), numbers(x0, "x0", SimulationError)
+    dt, start = real_number(dt, "dt", SimulationError), real_numbers(x0, "x0", SimulationError)
     d = len(process.names)
     check_size(trajectories, steps, d)
     if start.shape == (d,):

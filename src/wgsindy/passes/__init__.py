@@ -1,6 +1,6 @@
 """Sums over data: where they run, and the first of them."""
 
-from wgsindy.passes.dask_cluster import connected
+from wgsindy.passes.dask_cluster import as_engine, connected
 from wgsindy.passes.engine import (
     SERIAL,
     Engine,
@@ -9,12 +9,11 @@ from wgsindy.passes.engine import (
     SumPass,
     Total,
     added,
-    as_engine,
     merged_by,
     reduce,
     reporting_progress,
 )
-from wgsindy.passes.segments import SegmentPass, joined, segments_of
+from wgsindy.passes.segments import SegmentPass, joined_segments, segments_of
 from wgsindy.passes.summary import (
     OUTLIER_RATIO,
     DataSummary,
@@ -38,7 +37,7 @@ __all__ = [
     "as_engine",
     "connected",
     "data_summary",
-    "joined",
+    "joined_segments",
     "merged_by",
     "outlier_sentence",
     "reduce",

@@ -1,14 +1,18 @@
-"""The client of a Dask cluster: reach it, wait for it, say in a sentence what failed."""
+"""Passes on a Dask cluster: its client, the work that is sent, a sentence for what fails.
+
+Every partition of the data is a task, and so is every merge of a few totals. Nothing is scattered:
+partitions and passes are tasks as well, so the scheduler makes again whatever a worker held when it
+died. Dask is imported when a cluster is used.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,7 +20,7 @@ import numpy as np
 from wgsindy import __version__
 from wgsindy.data import WINDOW_SIZE, Dataset, IntArray, Partition
 from wgsindy.errors import EngineError
-from wgsindy.passes.engine import Pass, progress_callback
+from wgsindy.passes.engine import PROGRESS, SHARES, Engine, Pass, Threads, Total
 
 WAIT_FOR_WORKERS = 30.0  # seconds without a worker after which a fit gives up
 WAIT_FOR_SCHEDULER = 5.0  # seconds in which a scheduler must answer
@@ -64,6 +68,8 @@ def _refuse_stranger(address: str) -> None:
     OSError
         If what is there is no Dask.
     """
+    import asyncio  # 40 ms, which only clusters need
+
     from distributed.comm import connect
 
     async def greet() -> None:
@@ -159,9 +165,6 @@ def _gone(client: Any, why: object) -> EngineError:
     )
 
 
-Total = TypeVar("Total")
-
-SHARES = 4  # partitions for each thread of the cluster, so that all end together
 FAN_IN = 8  # totals merged at a time: each level of the tree is a journey between workers
 LEAST_SAMPLES = 32_768  # of a partition: less is added up faster than it is handed out
 
@@ -251,7 +254,7 @@ class Cluster:
 
     def _wait_for(self, totals: Sequence[Any], increments: IntArray) -> None:
         """Wait for the totals of all partitions; report progress; raise what the first one did."""
-        progress, done = progress_callback(), np.zeros(len(totals), dtype=bool)
+        progress, done = PROGRESS.get(), np.zeros(len(totals), dtype=bool)
         number = {total.key: k for k, total in enumerate(totals)}
         for total in completed(self.client, totals):
             if total.status == "error":
@@ -260,6 +263,36 @@ class Cluster:
             done[number[total.key]] = True
             if progress is not None:
                 progress(int(increments[done].sum()), int(increments.sum()))
+
+
+def as_engine(engine: Any, threads: int) -> Engine:
+    """Return what runs passes: ``threads`` of this process, a Dask client, or an engine as it is.
+
+    Raises
+    ------
+    EngineError
+        If it is none of them, or a client that cannot be used.
+    """
+    if engine is None:
+        return Threads(threads)
+    if _is_dask_client(engine):
+        return Cluster(engine)
+    if callable(getattr(engine, "reduce", None)) and not isinstance(engine, type):
+        return engine
+    way_out = (
+        "pass its client: engine=cluster.get_client()"
+        if callable(getattr(engine, "get_client", None))
+        else "pass a dask.distributed.Client, or None for threads of this process"
+    )
+    raise EngineError(f"an engine of type {type(engine).__name__} cannot run passes; {way_out}.")
+
+
+def _is_dask_client(engine: Any) -> bool:
+    """Whether it is a Dask client; looked up by name, since Dask may not be installed."""
+    return any(
+        kind.__name__ == "Client" and kind.__module__.partition(".")[0] == "distributed"
+        for kind in type(engine).__mro__
+    )
 
 
 @dataclass(frozen=True)

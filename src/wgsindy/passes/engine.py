@@ -19,7 +19,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from wgsindy.data import CHUNK_SIZE, WINDOW_SIZE, Chunk, Dataset, Partition, Window
-from wgsindy.errors import EngineError
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -29,13 +28,14 @@ One = TypeVar("One")
 Other = TypeVar("Other")
 Progress = Callable[[int, int], object]  # told increments so far, and in all
 
-SHARES = 4  # chunks that each thread should get of a small data set, so that all end together
+SHARES = 4  # chunks, or partitions, that each thread gets at least, so that all end together
 LONGER = 8  # times as long as one thread's are chunks of several threads
-LONGEST = 131_072  # samples of these: those of a filter are long already, and several are held
+LONGEST_CHUNK = 131_072  # samples: chunks of a filter are long already, and several are held
 MERGE = "merge"  # in the metadata of a field: how it is merged if not added
 WAITING = 2  # windows that wait for each thread, which bounds what is held in memory
 
-_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
+# Whom passes tell of their progress, if anybody.
+PROGRESS: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
 
 class Pass(Protocol[Total]):
@@ -115,16 +115,11 @@ def reporting_progress(progress: Progress) -> Iterator[None]:
     >>> seen
     [(3, 3)]
     """
-    token = _progress.set(progress)
+    token = PROGRESS.set(progress)
     try:
         yield
     finally:
-        _progress.reset(token)
-
-
-def progress_callback() -> Progress | None:
-    """Return whom passes tell of their progress, if anybody."""
-    return _progress.get()
+        PROGRESS.reset(token)
 
 
 class _OneBlasThread:
@@ -209,43 +204,11 @@ class Threads:
         Between two calls of NumPy a thread holds Python's lock. With short calls, threads wait for
         it most of the time.
         """
-        most = min(samples // (self.count * SHARES), LONGEST)
+        most = min(samples // (self.count * SHARES), LONGEST_CHUNK)
         return chunk_size * max(1, min(LONGER, most // chunk_size))
 
 
 SERIAL = Threads()
-
-
-def as_engine(engine: Any, threads: int) -> Engine:
-    """Return what runs passes: ``threads`` of this process, a Dask client, or an engine as it is.
-
-    Raises
-    ------
-    EngineError
-        If it is none of them, or a client that cannot be used.
-    """
-    if engine is None:
-        return Threads(threads)
-    if _is_dask_client(engine):
-        from wgsindy.passes.dask_cluster import Cluster
-
-        return Cluster(engine)
-    if callable(getattr(engine, "reduce", None)) and not isinstance(engine, type):
-        return engine
-    way_out = (
-        "pass its client: engine=cluster.get_client()"
-        if callable(getattr(engine, "get_client", None))
-        else "pass a dask.distributed.Client, or None for threads of this process"
-    )
-    raise EngineError(f"an engine of type {type(engine).__name__} cannot run passes; {way_out}.")
-
-
-def _is_dask_client(engine: Any) -> bool:
-    """Whether it is a Dask client; looked up by name, since Dask may not be installed."""
-    return any(
-        kind.__name__ == "Client" and kind.__module__.partition(".")[0] == "distributed"
-        for kind in type(engine).__mro__
-    )
 
 
 def reduce(
@@ -265,7 +228,7 @@ def reduce(
 
 def _reported(data: Dataset, chunk_size: int, held: int) -> Iterator[Window]:
     """Yield all windows of so many chunks; report each when the next one is asked for."""
-    progress = progress_callback()
+    progress = PROGRESS.get()
     for window in Partition(data, 0, data.n_samples - 1).windows(chunk_size, held):
         yield window
         if progress is not None:

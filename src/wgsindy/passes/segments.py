@@ -45,7 +45,7 @@ class SegmentPass(SumPass[list[Chunk]]):
         return total
 
 
-def joined(chunks: list[Chunk], names: tuple[str, ...], order: int = 1) -> Trajectories:
+def joined_segments(chunks: list[Chunk], names: tuple[str, ...], order: int = 1) -> Trajectories:
     """Join chunks that follow each other within a trajectory, in whatever order they come."""
     chunks = sorted(chunks, key=lambda chunk: chunk.start)
     states, increments, dt, owner = (
@@ -75,4 +75,4 @@ def segments_of(data: Dataset, count: int, length: int, *, engine: Engine = SERI
     Trajectories(10 x (x, y), 1000 increments, mean dt = 0.1)
     """
     step = SegmentPass.evenly(data, count, length)
-    return joined(reduce(step, data, engine=engine), data.names, data.order)
+    return joined_segments(reduce(step, data, engine=engine), data.names, data.order)

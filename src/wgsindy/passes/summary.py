@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from wgsindy.data import (
-    LENGTH,
-    SEGMENTS,
+    PROBED_SEGMENTS,
+    PROBED_STEPS,
     BoolArray,
     Chunk,
     Dataset,
@@ -31,7 +31,7 @@ from wgsindy.passes.segments import SegmentPass
 OUTLIER_RATIO = 20.0
 # Sizes of states and steps with which a fit is computed. Coefficients of degree 5 and the squares
 # of their error bars stay numbers then; no unit of physics or finance comes near.
-SMALLEST, LARGEST = 1e-30, 1e30
+SMALLEST_SIZE, LARGEST_SIZE = 1e-30, 1e30
 PROBED = 4  # one in so many of the states at which digits are looked at
 
 
@@ -145,7 +145,7 @@ def data_summary(data: Dataset, *, standardise: bool, engine: Engine = SERIAL) -
     """
     step = MomentPass(data)
     with np.errstate(over="ignore", invalid="ignore"):
-        sample = SegmentPass.evenly(data, SEGMENTS, LENGTH)
+        sample = SegmentPass.evenly(data, PROBED_SEGMENTS, PROBED_STEPS)
         moments, segments = reduce(PassPair(step, sample), data, engine=engine)
         sampled = sorted(segments, key=lambda chunk: chunk.start)
     resolution = Resolution.of(sampled, exact=len(data.inputs))
@@ -212,16 +212,16 @@ def _refuse_degenerate(data: Dataset, moments: Moments, spread: FloatArray) -> N
                 "trajectories."
             )
         size = max(abs(moments.low[p]), abs(moments.high[p]))
-        if not (size <= LARGEST and spread[p] >= SMALLEST and moments.variation[p] > 0):
+        if not (size <= LARGEST_SIZE and spread[p] >= SMALLEST_SIZE and moments.variation[p] > 0):
             raise DataError(
                 f"coordinate {name!r} has states of size {size:.3g} and spread {spread[p]:.3g}; "
-                f"numbers from {SMALLEST:g} to {LARGEST:g} can be fitted, so change its units, or "
-                "leave out a sample that nobody measured."
+                f"numbers from {SMALLEST_SIZE:g} to {LARGEST_SIZE:g} can be fitted, so change its "
+                "units, or leave out a sample that nobody measured."
             )
-    if not SMALLEST <= data.mean_dt <= LARGEST:
+    if not SMALLEST_SIZE <= data.mean_dt <= LARGEST_SIZE:
         raise DataError(
-            f"the mean step is {data.mean_dt:.3g}; steps from {SMALLEST:g} to {LARGEST:g} can be "
-            "fitted, so measure time in another unit."
+            f"the mean step is {data.mean_dt:.3g}; steps from {SMALLEST_SIZE:g} to "
+            f"{LARGEST_SIZE:g} can be fitted, so measure time in another unit."
         )
 
 

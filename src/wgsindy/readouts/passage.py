@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data import BoolArray, FloatArray, numbers
+from wgsindy.data import BoolArray, FloatArray, real_numbers
 from wgsindy.errors import ReadoutError
 from wgsindy.readouts.chain import Chain, bernoulli, factorise
 from wgsindy.readouts.grid import Grid, Side
@@ -180,7 +180,7 @@ class Ending:
 
 def point_of(start: ArrayLike, grid: Grid) -> FloatArray:
     """Check that ``start`` is one state ``(d,)`` in the box."""
-    point = np.atleast_1d(numbers(start, "a start", ReadoutError))
+    point = np.atleast_1d(real_numbers(start, "a start", ReadoutError))
     if point.shape != (grid.dimension,) or not grid.inside(point[None])[0]:
         sides = zip(grid.low, grid.high, strict=True)
         box = " x ".join(f"[{low:.6g}, {high:.6g}]" for low, high in sides)

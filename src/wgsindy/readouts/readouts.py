@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wgsindy.data import Dataset, FloatArray, Frame, IntArray, number, numbers, whole
+from wgsindy.data import (
+    Dataset,
+    FloatArray,
+    Frame,
+    IntArray,
+    real_number,
+    real_numbers,
+    whole_number,
+)
 from wgsindy.errors import ReadoutError
 from wgsindy.passes import data_summary
 from wgsindy.readouts import long_run, state_space
@@ -80,12 +88,12 @@ class Readouts:
     ) -> None:
         if not isinstance(data, Dataset | None):
             raise ReadoutError(f"data must be Trajectories, got {type(data).__name__}.")
-        whole(draws, "draws", 0, ReadoutError)
-        whole(random_state, "random_state", 0, ReadoutError)
+        whole_number(draws, "draws", 0, ReadoutError)
+        whole_number(random_state, "random_state", 0, ReadoutError)
         self.generator = generator
         self._data, self._box, self._cells = data, box, cells
         self._draws, self._level, self._seed = draws, level, random_state
-        if not 0 < number(level, "level", ReadoutError) < 1:
+        if not 0 < real_number(level, "level", ReadoutError) < 1:
             raise ReadoutError(f"the level of an interval is a probability, got {level!r}.")
 
     @property
@@ -430,7 +438,7 @@ class Readouts:
 
     def forecast(self, x0: ArrayLike, t: float) -> Forecast:
         """Mean ``(d,)`` and covariance ``(d, d)`` of the state at time ``t`` after ``x0``."""
-        if not 0 < number(t, "t", ReadoutError) < np.inf:
+        if not 0 < real_number(t, "t", ReadoutError) < np.inf:
             raise ReadoutError(f"a forecast is for a time after now, got t = {t!r}.")
 
         start = point_of(x0, self.grid)
@@ -456,7 +464,7 @@ class Readouts:
 
 def _finite(values: ArrayLike, name: str, least: float = -np.inf) -> FloatArray:
     """Return arguments ``(k,)`` that are finite numbers from ``least`` on, at least one."""
-    found = np.atleast_1d(numbers(values, name, ReadoutError))
+    found = np.atleast_1d(real_numbers(values, name, ReadoutError))
     if not found.size or not (np.isfinite(found) & (found >= least)).all():
         bound = " from 0 on" if least == 0 else ""
         raise ReadoutError(f"{name} must be finite numbers{bound}, got {values!r:.80}.")

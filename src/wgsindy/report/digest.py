@@ -10,7 +10,7 @@ import numpy as np
 
 from wgsindy.data import Chunk, Dataset, FloatArray, Trajectories, frozen
 from wgsindy.model import Generator, typographic
-from wgsindy.passes import SegmentPass, SumPass, joined, merged_by, reduce
+from wgsindy.passes import SegmentPass, SumPass, joined_segments, merged_by, reduce
 
 SEGMENTS = 50
 SEGMENT_STEPS = 4000  # long enough to be simulated again
@@ -69,7 +69,9 @@ def digest(data: Dataset | Digest) -> Digest:
         return data
     in_memory = isinstance(data, Trajectories)
     found = reduce(DigestPass(data, 0 if in_memory else MOST), data)
-    segments = data if isinstance(data, Trajectories) else joined(found.segments, data.names)
+    segments = (
+        data if isinstance(data, Trajectories) else joined_segments(found.segments, data.names)
+    )
     few = in_memory or data.n_increments <= MOST
     states = segments.states if few else found.states()
     steps = found.shortest, found.longest

@@ -10,8 +10,7 @@ import pytest
 from scipy.stats import chi2, multivariate_normal
 from working_models import Formula, linear_model, model_of, units_of_entries
 
-from wgsindy.data import BLOCK, Block, FloatArray, Stream, Trajectories
-from wgsindy.data.source import FunctionSource
+from wgsindy.data import BLOCK, Block, FloatArray, FunctionSource, Stream, Trajectories
 from wgsindy.estimate.likelihood import transition
 from wgsindy.estimate.likelihood.filter import Blocks, innovations
 from wgsindy.estimate.likelihood.filter_sums import FilterPass, FilterSums

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from wgsindy.data import BRIDGED, LONGEST_HOLE, BoolArray, FloatArray, number
+from wgsindy.data import BRIDGED, LONGEST_HOLE, BoolArray, FloatArray, real_number
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
 from wgsindy.files.notes import Notes, counted
@@ -198,7 +198,7 @@ def without_gaps(
     NotEnoughDataError
         If nowhere two samples follow each other.
     """
-    if gap is not None and not number(gap, "gap") > 0:
+    if gap is not None and not real_number(gap, "gap") > 0:
         raise DataError(f"gap must be > 0, got {gap}; pass the longest step that is no gap.")
     holes = _Holes()
     found = [whole for trajectory in raw for whole in _split(trajectory, gap, holes)]

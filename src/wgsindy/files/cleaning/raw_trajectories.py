@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data import FloatArray, IntArray, numbers
+from wgsindy.data import FloatArray, IntArray, real_numbers
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.columns.times import Times, check_dt, times_of_all
 from wgsindy.files.notes import Notes, counted, listed
@@ -49,7 +49,7 @@ def raw_trajectories(
     """
     found: list[RawTrajectory] = []
     lost_ids = 0
-    stand_ins = numbers(as_list(asked.missing, "missing"), "missing").tolist()
+    stand_ins = real_numbers(as_list(asked.missing, "missing"), "missing").tolist()
     for table in tables:
         for name in roles.columns:
             table.resolve(name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wgsindy.data import BoolArray, FloatArray, number
+from wgsindy.data import BoolArray, FloatArray, real_number
 from wgsindy.errors import DataError
 from wgsindy.files.columns.units import SECONDS, suited_unit, written_unit
 from wgsindy.files.notes import counted
@@ -392,7 +392,7 @@ def step_of(dt: float | None, tables: Sequence[Table]) -> float | None:
         dt = beside.pop() if beside else None
     if dt is None:
         return None
-    if not 0 < number(dt, "dt") < np.inf:
+    if not 0 < real_number(dt, "dt") < np.inf:
         raise DataError(f"dt must be > 0, got {dt}; pass the sampling interval.")
     return float(dt)
 
