@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from asked import ask
 from measured import measured
 
 from wgsindy import Generator, Trajectories, WGSINDy, recipes, zoo
@@ -15,11 +16,7 @@ from wgsindy.diagnostics import (
     Finding,
     Limitation,
     Measurements,
-    checks,
-    formula_checks,
-    past_checks,
-    probe_checks,
-    sample_checks,
+    thresholds,
 )
 from wgsindy.diagnostics.measurements import step_change
 from wgsindy.errors import WgsindyWarning
@@ -50,14 +47,14 @@ def relaxation(seed: int, trajectories: int = 16, steps: int = 1000) -> FloatArr
 
 def test_a_distance_ends_at_a_wall_and_the_state_itself_does_not() -> None:
     x = relaxation(0)
-    folded = list(sample_checks.wall(measured(fitted(np.abs(x)))))
+    folded = list(ask("visits")(measured(fitted(np.abs(x)))))
     assert [one.limitation for one in folded] == [Limitation.BOUNDARY]
     assert folded[0].fields == ("b1",)
     assert not folded[0].handled
     assert "as at a wall" in folded[0].sentence
     seen = measured(fitted(x))
-    assert list(sample_checks.wall(seen)) == []
-    assert seen.residuals.visits.max() < sample_checks.MANY_VISITS / 2
+    assert list(ask("visits")(seen)) == []
+    assert seen.residuals.visits.max() < thresholds.MANY_VISITS / 2
 
 
 def test_noise_that_vanishes_at_an_edge_is_no_wall() -> None:
@@ -67,7 +64,7 @@ def test_noise_that_vanishes_at_an_edge_is_no_wall() -> None:
         paths[:, n, 0] = x
         for shock in rng.standard_normal((20, 16)) * np.sqrt(h):
             x = np.abs(x + 2 * (1 - x) * h + 0.8 * np.sqrt(x) * shock)
-    assert list(sample_checks.wall(measured(fitted(paths)))) == []
+    assert list(ask("visits")(measured(fitted(paths)))) == []
 
 
 # Samples that were left out.
@@ -83,7 +80,7 @@ def test_a_few_samples_on_lines_are_left_out_and_many_limit_the_verdict(
         x[:, n + 1 : n + 4] = x[:, n, None] + np.arange(1, 4)[:, None] / 4 * (
             x[:, n + 4, None] - x[:, n, None]
         )
-    found = list(sample_checks.interpolated(measured(fitted(x))))
+    found = list(ask("straight")(measured(fitted(x))))
     assert [one.handled for one in found] == [handled]
 
 
@@ -96,9 +93,9 @@ def test_shocks_that_lean_to_one_side_are_no_diffusion() -> None:
     for n in range(1000):
         shock = (rng.gamma(6.0, size=(8, 1)) - 6.0) / np.sqrt(6.0)
         x[:, n + 1] = x[:, n] * (1 - DT) + np.sqrt(DT) * shock
-    found = list(checks.jumps(measured(fitted(x))))
+    found = list(ask("heavy_tails", "light_tails", "leaning")(measured(fitted(x))))
     assert Limitation.JUMPS in [one.limitation for one in found]
-    assert list(checks.jumps(measured(fitted(relaxation(4))))) == []
+    assert list(ask("heavy_tails", "light_tails", "leaning")(measured(fitted(relaxation(4))))) == []
 
 
 def test_small_correlations_at_many_lags_are_clear_together() -> None:
@@ -110,7 +107,7 @@ def test_small_correlations_at_many_lags_are_clear_together() -> None:
         left = replace(seen.residuals, groups=replace(probes, lagged=lagged))
         other = Measurements(seen.fit)
         other.__dict__["residuals"] = left
-        assert len(list(past_checks.delayed(other))) == expected
+        assert len(list(ask("correlations")(other))) == expected
 
 
 # Noise of the sensor that depends on the state.
@@ -122,7 +119,7 @@ def test_noise_of_a_share_of_the_reading_is_named_and_even_noise_is_not(share: f
     even = 0.2 * shocks
     seen = measured(fitted(x * (1 + share * shocks) if share else x + even))
     assert seen.observation_noise.any()
-    found = list(sample_checks.uneven_noise(seen))
+    found = list(ask("noise_by_place")(seen))
     assert [one.limitation for one in found] == [Limitation.NOISE] * bool(share)
     if share:
         assert found[0].fields == ("a11",)
@@ -161,10 +158,10 @@ def test_empty_corners_are_a_guess_if_the_library_is_large() -> None:
     kicks = np.concatenate([along + 0.4 * across, along - 0.4 * across], axis=2) * np.sqrt(DT)
     for n in range(1000):
         x[:, n + 1] = x[:, n] * (1 - DT) + kicks[:, n]
-    found = list(formula_checks.extrapolated(measured(fitted(x, "poly4"))))
+    found = list(ask("guesses")(measured(fitted(x, "poly4"))))
     assert [one.limitation for one in found] == [Limitation.EXTRAPOLATED]
     apart = np.concatenate([relaxation(9, 8), relaxation(10, 8)], axis=2)
-    assert list(formula_checks.extrapolated(measured(fitted(apart, "poly4")))) == []
+    assert list(ask("guesses")(measured(fitted(apart, "poly4")))) == []
 
 
 def test_a_drift_that_shows_only_where_noise_vanishes_is_not_known() -> None:
@@ -174,8 +171,8 @@ def test_a_drift_that_shows_only_where_noise_vanishes_is_not_known() -> None:
     # A few samples of almost no variance tell its value there to a percent.
     assert seen.fit.likelihood is not None
     assert seen.fit.likelihood.signals[0] > 50
-    assert seen.residuals.signal[0] < probe_checks.LEAST_SIGNAL < seen.residuals.signal[1]
-    (found,) = checks.low_signal(seen)
+    assert seen.residuals.signal[0] < thresholds.LEAST_SIGNAL < seen.residuals.signal[1]
+    (found,) = ask("lacking")(seen)
     assert (found.limitation, found.fields) == (Limitation.LOW_SIGNAL, ("b1",))
     assert not found.handled
     assert "hardly identified" in found.sentence
@@ -192,7 +189,7 @@ def test_equal_formulas_are_noted_and_the_summary_says_so() -> None:
     def equals(*alternatives: Alternative) -> list[Finding]:
         generator = replace(seen.generator, alternatives=alternatives)
         fit = replace(seen.fit, generator=generator, rivals=())
-        return list(formula_checks.several(Measurements(fit)))
+        return list(ask("equals")(Measurements(fit)))
 
     assert equals(far) == []
     found = equals(close, far)
@@ -210,15 +207,13 @@ def test_a_formula_of_many_terms_is_no_equation() -> None:
     spread = seen.generator.uncertainty
     assert spread is not None
     for terms, expected in (
-        (formula_checks.LONGEST_FORMULA + 1, 1),
-        (formula_checks.LONGEST_FORMULA, 0),
+        (thresholds.LONGEST_FORMULA + 1, 1),
+        (thresholds.LONGEST_FORMULA, 0),
     ):
         drift = np.zeros_like(spread.drift)
         drift[0, :terms] = 1.0
         generator = replace(seen.generator, uncertainty=replace(spread, drift=drift))
-        found = list(
-            formula_checks.long_formula(Measurements(replace(seen.fit, generator=generator)))
-        )
+        found = list(ask("formula_lengths")(Measurements(replace(seen.fit, generator=generator))))
         assert len(found) == expected
 
 
@@ -232,7 +227,7 @@ def test_terms_that_take_each_other_back_are_no_equation() -> None:
     def found(*drift: float) -> list[Finding]:
         uncertainty = replace(spread, drift=np.array([drift]))
         generator = replace(seen.generator, uncertainty=uncertainty)
-        return list(formula_checks.cancelling(Measurements(replace(seen.fit, generator=generator))))
+        return list(ask("cancelling")(Measurements(replace(seen.fit, generator=generator))))
 
     assert found(0.0, 1.5, 0.0, 0.0, -1.0) == []
     (one,) = found(0.0, 1.0, -1 / 6, 0.0, -1.0)
@@ -245,7 +240,7 @@ def test_terms_that_take_each_other_back_are_no_equation() -> None:
 def test_powers_of_a_distance_from_elsewhere_may_cancel() -> None:
     """-(x - 5) has a constant that is five times as large as itself; so have its squares."""
     seen = measured(fitted(relaxation(12) + 5, "poly3"))
-    assert list(formula_checks.cancelling(seen)) == []
+    assert list(ask("cancelling")(seen)) == []
 
 
 def test_digits_that_are_coarser_than_a_step_are_named() -> None:
@@ -254,7 +249,7 @@ def test_digits_that_are_coarser_than_a_step_are_named() -> None:
     def found(width: float) -> list[Finding]:
         seen = measured(fitted(np.rint(relaxation(3) / width) * width))
         assert seen.summary.every == 1  # not so coarse that samples are left out
-        return list(sample_checks.rounded(seen))
+        return list(ask("coarse_digits")(seen))
 
     assert found(0.2) == []
     (one,) = found(0.25)
@@ -268,9 +263,11 @@ def test_tails_are_judged_at_the_rate_of_a_false_alarm() -> None:
     kept = [path[rng.uniform(size=len(path)) > 0.1] for path in whole]
     seen = measured(fitted(np.stack([path[:1000] for path in kept])))
     assert (seen.expected_shape == 0).all()
-    (found,) = checks.jumps(seen)
+    (found,) = ask("heavy_tails", "light_tails", "leaning")(seen)
     assert (found.limitation, found.fields) == (Limitation.JUMPS, ("a11",))
-    assert list(checks.jumps(measured(fitted(whole[:, :1000])))) == []
+    assert (
+        list(ask("heavy_tails", "light_tails", "leaning")(measured(fitted(whole[:, :1000])))) == []
+    )
 
 
 def test_alternatives_are_kept_in_model_files() -> None:
@@ -291,7 +288,7 @@ def test_a_rough_drift_is_said_to_be_rough_and_not_to_be_missing() -> None:
     ):
         other = Measurements(seen.fit)
         other.__dict__["field_errors"] = np.array([[error], [0.0]])
-        assert [one.limitation for one in checks.low_signal(other)] == expected
+        assert [one.limitation for one in ask("lacking")(other)] == expected
 
 
 # The form of a drift whose library was grown.
@@ -309,7 +306,7 @@ def steep(seed: int, trajectories: int = 4, steps: int = 1000) -> FloatArray:
 
 
 def form_findings(fit: WGSINDy) -> list[Finding]:
-    return list(formula_checks.open_form(measured(fit)))
+    return list(ask("further_degrees")(measured(fit)))
 
 
 def test_further_degrees_tell_that_a_steep_drift_is_no_short_polynomial() -> None:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from asked import alone, ask
 from scipy.optimize import minimize
 from scipy.signal import lfilter
 
 from wgsindy import Trajectories, WGSINDy
 from wgsindy.data import FloatArray, Spans
-from wgsindy.diagnostics import Limitation, Measurements, past_checks
+from wgsindy.diagnostics import Limitation, Measurements
 from wgsindy.diagnostics.groups import in_deviations
 from wgsindy.diagnostics.past_scores import (
     MEANS,
@@ -145,26 +146,26 @@ def test_chance_makes_standard_errors_of_them() -> None:
         shocks = rng.standard_normal((4, 1000)) * np.sqrt((1 - kept**2) / 2)
         seen = seen_of(lfilter([1.0], [1.0, -kept], shocks, axis=1)[:, 200:, None])
         squares.append(seen.residuals.past.errors(seen.past_scores.fitted) ** 2)
-        findings += [*past_checks.delayed(seen), *past_checks.wandering(seen)]
+        findings += [*ask("correlations")(seen), *ask("wandering")(seen)]
     assert len(findings) <= 4  # of 60, where 1.6 % are allowed: more, once in 300 times
     mean = np.mean(squares, axis=0)
     assert ((mean > 0.55) & (mean < 1.57)).all()  # chi-squared of 60, 0.1 % on either side
 
 
 def test_a_centre_that_wanders_unseen_is_named() -> None:
-    (found,) = past_checks.delayed(seen_of(unseen(0, 0.3, to_a_centre)))
+    (found,) = ask("correlations")(seen_of(unseen(0, 0.3, to_a_centre)))
     assert found.limitation is Limitation.DELAYED
     assert found.fields == ("b1",)
     assert "over the last" in found.sentence
-    assert not list(past_checks.delayed(seen_of(unseen(0, 0.0, to_a_centre))))
+    assert not list(ask("correlations")(seen_of(unseen(0, 0.0, to_a_centre))))
 
 
 def test_a_rate_that_wanders_unseen_is_named() -> None:
-    (found,) = past_checks.wandering(seen_of(unseen(0, 0.6, at_a_rate)))
+    (found,) = ask("wandering")(seen_of(unseen(0, 0.6, at_a_rate)))
     assert found.limitation is Limitation.CHANGING
     assert found.fields == ("b1",)
     assert "ask for more of x " in found.sentence
-    assert not list(past_checks.wandering(seen_of(unseen(0, 0.0, at_a_rate))))
+    assert not list(ask("wandering")(seen_of(unseen(0, 0.0, at_a_rate))))
 
 
 def test_trajectories_about_two_centres_go_back_to_their_own() -> None:
@@ -173,11 +174,11 @@ def test_trajectories_about_two_centres_go_back_to_their_own() -> None:
     shocks = rng.standard_normal((8, 1500)) * np.sqrt((1 - kept**2) / 4)
     paths = lfilter([1.0], [1.0, -kept], shocks, axis=1)[:, 200:, None]
     moved = paths + 1.5 * (np.arange(8) % 2)[:, None, None]
-    (found,) = past_checks._returning(seen_of(moved, "poly3"))
+    (found,) = alone("returning")(seen_of(moved, "poly3"))
     assert found.limitation is Limitation.DELAYED
     assert found.fields == ("b1",)
     assert "its mean over the last 512 steps" in found.sentence
-    assert not list(past_checks._returning(seen_of(paths, "poly3")))
+    assert not list(alone("returning")(seen_of(paths, "poly3")))
 
 
 def test_the_error_of_a_sensor_that_lasts_is_named_by_its_two_rates() -> None:
@@ -187,10 +188,10 @@ def test_the_error_of_a_sensor_that_lasts_is_named_by_its_two_rates() -> None:
     state = lfilter([1.0], [1.0, -kept], shocks, axis=1)
     error = rng.standard_normal((16, 1500))
     lasting = 0.3 * lfilter([0.6], [1.0, -0.8], error, axis=1)
-    (found,) = past_checks._two_rates(seen_of((state + lasting)[..., None]))
+    (found,) = alone("two_rates")(seen_of((state + lasting)[..., None]))
     assert found.limitation is Limitation.DELAYED
     assert "two rates" in found.sentence
-    assert not list(past_checks._two_rates(seen_of((state + 0.3 * error)[..., None])))
+    assert not list(alone("two_rates")(seen_of((state + 0.3 * error)[..., None])))
 
 
 def test_how_much_there_is_to_see_of_an_error_that_lasts() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from asked import alone, ask
 from processes import linear
 
 from wgsindy.data import FloatArray
@@ -16,13 +17,13 @@ from wgsindy.diagnostics import (
     Finding,
     Limitation,
     Measurements,
-    checks,
-    past_checks,
-    probe_checks,
-    sample_checks,
+    question,
+    statistics,
+    thresholds,
 )
 from wgsindy.diagnostics.groups import DELAYS, PARTS, PLACE_BINS, GroupSums
-from wgsindy.diagnostics.probe_checks import FALSE_ALARM, chance
+from wgsindy.diagnostics.question import chance
+from wgsindy.diagnostics.thresholds import FALSE_ALARM
 from wgsindy.estimate import fit_dataset
 
 D, EACH, SAMPLES = 2, 10_000.0, 100_000  # coordinates, samples a group, of all
@@ -80,7 +81,7 @@ def test_chance_is_that_of_the_largest_of_so_many(tests: int) -> None:
 
 def test_nothing_is_said_of_quiet_sums() -> None:
     seen = seen_with(quiet())
-    for check in (probe_checks.misfit, probe_checks.changing, past_checks.bursts):
+    for check in (ask("drift_by_place", "tensor_by_place"), ask("in_time"), ask("bursts")):
         assert list(check(seen)) == []
 
 
@@ -88,7 +89,7 @@ def by_place(squares: float, signal: float) -> list[Finding]:
     """Findings if mean residuals of v, along u, have such a sum of squares in one bin."""
     probes = quiet()
     probes.bins[1, 0, 3, 1] = np.sqrt(squares * EACH)
-    return list(probe_checks.misfit(seen_with(probes, signal)))
+    return list(ask("drift_by_place", "tensor_by_place")(seen_with(probes, signal)))
 
 
 def test_a_drift_is_off_by_the_root_of_what_is_beyond_chance_over_its_size() -> None:
@@ -118,7 +119,7 @@ def uneven(ratio: float, samples: int = SAMPLES) -> list[Finding]:
     probes.bins[2, 1, : PLACE_BINS // 2, 0] *= ratio
     seen = seen_with(probes)
     seen.residuals.samples = samples
-    return list(probe_checks.misfit(seen))
+    return list(ask("drift_by_place", "tensor_by_place")(seen))
 
 
 def test_noise_is_off_by_as_much_as_its_variances_are() -> None:
@@ -142,7 +143,7 @@ def test_a_drift_that_changes_in_time_is_named_with_its_size(direction: int) -> 
     slopes = np.where(np.arange(PARTS) < PARTS // 2, 1.0, -1.0) * np.sqrt(EACH)
     for size, expected in ((6.0, True), (3.0, False)):  # 8 * 36 - 7 is 16.8^2, 8 * 9 - 7 is 8.1^2
         probes.parts[0, :, 1, direction] = size * slopes
-        found = list(probe_checks.changing(seen_with(probes)))
+        found = list(ask("in_time")(seen_with(probes)))
         assert bool(found) == expected
         if expected:
             assert found[0].fields == ("b2",)
@@ -156,7 +157,7 @@ def test_noise_that_changes_in_time_is_named_with_its_size() -> None:
     probes.part_squares[1, : PARTS // 2, 0] *= 1.2 / 0.8
     seen = seen_with(probes)
     seen.residuals.samples = PARTS * int(EACH)
-    found = only(probe_checks.changing(seen))
+    found = only(ask("in_time")(seen))
     assert found.fields == ("a11", "a22")
     assert "x, y changes in the course of the trajectories, its noise by 20%:" in found.sentence
 
@@ -166,7 +167,7 @@ def test_trajectories_of_several_kinds_are_compared_with_their_mean() -> None:
     slopes = np.array([1.0, -1.0, 1.0, -1.0]) * np.sqrt(EACH)
     for size, expected in ((6.0, True), (4.0, False)):  # 4 * 36 - 3 is 11.9^2, 4 * 16 - 3 is 7.8^2
         probes.trajectories[0, :, 0, 1] = size * slopes
-        found = list(probe_checks._kinds(seen_with(probes)))
+        found = list(alone("kinds")(seen_with(probes)))
         assert bool(found) == expected
         if expected:
             assert found[0].fields == ("b1",)
@@ -182,7 +183,7 @@ def lagging(correlations: FloatArray, count: float = SAMPLES) -> Measurements:
 def test_the_clearest_correlation_with_the_past_is_named() -> None:
     correlations = np.zeros((len(DELAYS), D, D))
     correlations[9, 0, 1], correlations[2, 1, 1] = -0.06, 0.05
-    found = only(past_checks.delayed(lagging(correlations)))
+    found = only(ask("correlations")(lagging(correlations)))
     assert found.fields == ("b1",)
     said = (
         f"correlates with what it left of y {DELAYS[9]} steps before (-0.06; 19.0 standard errors"
@@ -191,7 +192,7 @@ def test_the_clearest_correlation_with_the_past_is_named() -> None:
     for size, count, expected in ((0.031, SAMPLES, True), (0.029, 4 * SAMPLES, False)):
         one = np.zeros((len(DELAYS), D, D))
         one[0, 1, 0] = size
-        assert bool(list(past_checks.delayed(lagging(one, count)))) == expected
+        assert bool(list(ask("correlations")(lagging(one, count)))) == expected
 
 
 def test_squares_that_correlate_come_in_bursts() -> None:
@@ -204,7 +205,7 @@ def test_squares_that_correlate_come_in_bursts() -> None:
     for correlation, expected in ((0.041, True), (0.039, False)):
         bursts = np.zeros((len(DELAYS), D))
         bursts[4, 1] = 2 * correlation * SAMPLES  # squares of normal numbers have variance 2
-        found = list(past_checks.bursts(seen_with(replace(probes, bursts=bursts), **left)))
+        found = list(ask("bursts")(seen_with(replace(probes, bursts=bursts), **left)))
         assert bool(found) == expected
         if expected:
             assert found[0].fields == ("a22",)
@@ -212,7 +213,7 @@ def test_squares_that_correlate_come_in_bursts() -> None:
             assert f"{DELAYS[4]} steps before (0.04, 13 standard errors)" in found[0].sentence
     # Of tails that are heavier, squares vary more, and the same sum is less.
     heavy: dict[str, Any] = left | {"fourths": np.full(D, 5e5)}
-    assert not list(past_checks.bursts(seen_with(replace(probes, bursts=bursts), **heavy)))
+    assert not list(ask("bursts")(seen_with(replace(probes, bursts=bursts), **heavy)))
 
 
 def test_noise_of_a_sensor_that_grows_with_a_state_is_clear_by_errors_and_by_size() -> None:
@@ -220,7 +221,7 @@ def test_noise_of_a_sensor_that_grows_with_a_state_is_clear_by_errors_and_by_siz
     for errors, count, expected in ((-9.0, 1e4, True), (-4.4, 1e4, False), (-9.0, 1e5, False)):
         probes.lag_count[:] = count
         probes.leaning[0, 1, 0] = errors * np.sqrt(EACH)
-        assert bool(list(sample_checks.uneven_noise(seen_with(probes)))) == expected
+        assert bool(list(ask("noise_by_place")(seen_with(probes)))) == expected
 
 
 def test_products_of_neighbours_count_in_errors_however_small_they_are() -> None:
@@ -234,12 +235,12 @@ def test_products_of_neighbours_count_in_errors_however_small_they_are() -> None
 def test_what_a_sample_predicts_is_a_share_of_the_next() -> None:
     for share, expected in ((0.049, True), (0.051, False)):
         probes = replace(quiet(), spread=np.full(D, 10.0), missed=np.full(D, 10 * (1 - share)))
-        found = list(probe_checks.independent(seen_with(probes)))
+        found = list(ask("predicted")(seen_with(probes)))
         assert bool(found) == expected
     one = replace(quiet(), spread=np.full(D, 10.0), missed=np.array([11.0, 9.7]))
-    assert "at most 3.0% of the variance" in only(probe_checks.independent(seen_with(one))).sentence
+    assert "at most 3.0% of the variance" in only(ask("predicted")(seen_with(one))).sentence
     none = replace(one, missed=np.full(D, 11.0))
-    assert "at most 0.0%" in only(probe_checks.independent(seen_with(none))).sentence
+    assert "at most 0.0%" in only(ask("predicted")(seen_with(none))).sentence
 
 
 def test_lengths_of_steps_are_compared_by_their_variances() -> None:
@@ -249,7 +250,7 @@ def test_lengths_of_steps_are_compared_by_their_variances() -> None:
     for samples, expected in ((20_000, True), (200_000, False)):
         seen = seen_with(quiet(), paces=paces)
         seen.residuals.samples = samples
-        found = list(probe_checks.uneven_clock(seen))
+        found = list(ask("by_pace")(seen))
         assert bool(found) == expected
         if expected:
             assert found[0].fields == ("a22",)
@@ -261,7 +262,7 @@ def test_noise_along_fewer_directions_must_be_that_of_most_samples(
     share: float, copies: float, expected: bool | None
 ) -> None:
     left = {"singular": int(share * SAMPLES), "doubled": int(copies * SAMPLES)}
-    found = list(checks.near_singular(seen_with(quiet(), **left)))
+    found = list(ask("singular")(seen_with(quiet(), **left)))
     assert [one.handled for one in found] == ([] if expected is None else [expected])
     assert all(f"at {share:.0%} of the samples" in one.sentence for one in found)
 
@@ -275,7 +276,7 @@ def test_samples_crowd_at_a_boundary_by_their_share(
     at_edge = np.zeros((2, D))
     at_edge[1, 0] = edge * SAMPLES + 4  # each trajectory may start there
     left: dict[str, Any] = {"low_noise": np.array([low, 0.0]) * SAMPLES, "at_edge": at_edge}
-    found = list(sample_checks.boundary(seen_with(quiet(), **left)))
+    found = list(ask("at_boundary")(seen_with(quiet(), **left)))
     assert bool(found) == expected
     if expected:
         assert found[0].fields == ("b1",)
@@ -287,7 +288,7 @@ def test_samples_crowd_at_a_boundary_by_their_share(
 def test_a_wall_is_where_a_state_came_many_times(visits: tuple[int, int], end: str) -> None:
     times = np.zeros((2, D))
     times[:, 1] = visits
-    found = list(sample_checks.wall(seen_with(quiet(), visits=times)))
+    found = list(ask("visits")(seen_with(quiet(), visits=times)))
     assert len(found) == bool(end)
     for one in found:
         place = getattr(plain().summary, end)[1]
@@ -305,17 +306,18 @@ def test_chance_is_asked_for_the_largest_of_all_numbers_that_are_compared(
         asked.append(tests)
         return chance(tests, alarm)
 
-    for room in (probe_checks, past_checks):
-        monkeypatch.setattr(room, "chance", counted)
+    monkeypatch.setattr(question, "chance", counted)
     seen = seen_with(quiet())
-    list(probe_checks.misfit(seen))  # means and variances of two fields along two coordinates
-    list(probe_checks.changing(seen))  # of two fields four slopes, and the noise
-    list(probe_checks._kinds(seen))
-    list(probe_checks.rhythmic(seen))  # drift and noise of two, at 400 frequencies of 800 steps
-    list(past_checks.delayed(seen))  # either sign, 16 lags of four pairs; all lags; 7 windows
+    # means and variances of two fields along two coordinates
+    list(ask("drift_by_place", "tensor_by_place")(seen))
+    list(ask("in_time")(seen))  # of two fields four slopes, and the noise
+    list(alone("kinds")(seen))
+    # drift and noise of two, at 400 frequencies of 800 steps
+    list(ask("drift_spectrum", "noise_spectrum")(seen))
+    list(ask("correlations")(seen))  # either sign, 16 lags of four pairs; all lags; 7 windows
     # and two fields at four pairs of windows, and over two lengths of time
-    list(past_checks.bursts(seen))
-    assert asked == [8, 10, 8, 1600, 128, 4, 56, 8, 4, 32]
+    list(ask("bursts")(seen))
+    assert asked == [8, 8, 10, 10, 8, 1600, 1600, 128, 4, 56, 8, 4, 32]
 
 
 @pytest.mark.parametrize(("beyond", "expected"), [(-0.05, False), (0.05, True)])
@@ -325,14 +327,14 @@ def test_correlations_must_be_more_than_chance_and_a_fit_make_of_them(
     few = 10_000.0
     one, many = np.zeros((2, len(DELAYS), D, D))
     one[5, 1, 0] = (chance(128) + 0.5 + beyond) / np.sqrt(few)
-    assert bool(list(past_checks.delayed(lagging(one, few)))) == expected
+    assert bool(list(ask("correlations")(lagging(one, few)))) == expected
     # Sixteen that are small, by the cube root of their sum of squares.
     spread = 2 / (9 * 16)
     needed = chance(4) + 0.5 + beyond
     squares = 16 * (1 - spread + needed * np.sqrt(spread)) ** 3
     many[:, 0, 1] = np.sqrt(squares / 16 / few)
-    assert np.abs(many).max() < past_checks.LAGGED
-    assert bool(list(past_checks.delayed(lagging(many, few)))) == expected
+    assert np.abs(many).max() < thresholds.LAGGED
+    assert bool(list(ask("correlations")(lagging(many, few)))) == expected
     probes = replace(
         quiet(), bursts=np.zeros((len(DELAYS), D)), lag_count=np.full(len(DELAYS), 5000.0)
     )
@@ -342,7 +344,7 @@ def test_correlations_must_be_more_than_chance_and_a_fit_make_of_them(
         "squares": np.full(D, 1e5),
         "fourths": np.full(D, 3e5),
     }
-    assert bool(list(past_checks.bursts(seen_with(probes, **left)))) == expected
+    assert bool(list(ask("bursts")(seen_with(probes, **left)))) == expected
 
 
 @pytest.mark.parametrize(
@@ -364,7 +366,7 @@ def test_sums_of_the_past_must_tell_of_a_share_of_the_drift(
         def of_means(self, _: FloatArray) -> FloatArray:
             return np.zeros((D, 2))
 
-    found = list(past_checks.delayed(seen_with(quiet(), signal, past=Told())))
+    found = list(ask("correlations")(seen_with(quiet(), signal, past=Told())))
     assert len(found) == bool(size)
     for one in found:
         assert one.fields == ("b2",)
@@ -375,5 +377,5 @@ def test_sums_of_the_past_must_tell_of_a_share_of_the_drift(
 def test_what_chance_adds_to_a_square_is_taken_off_before_it_is_a_share() -> None:
     # The square of a standard error is one on average.
     errors = np.array([[0.5, 1.0, np.sqrt(17.0)], [-np.sqrt(26.0), 0.0, np.sqrt(2.0)]])
-    share = past_checks._share(seen_with(quiet(), 20.0), errors)
+    share = statistics.share_of_drift(seen_with(quiet(), 20.0), errors**2 - 1)
     np.testing.assert_allclose(share, np.array([[0, 0, 4], [5, 0, 1]]) / 20, atol=1e-9)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from asked import ask
 from measured import measured
 from scipy.signal import lfilter
 from scipy.stats import chi2, norm
@@ -17,16 +18,14 @@ from wgsindy.diagnostics import (
     Finding,
     Limitation,
     Measurements,
-    checks,
     measurements,
-    past_checks,
-    probe_checks,
+    thresholds,
 )
 from wgsindy.diagnostics.groups import DELAYS, PARTS, PLACE_BINS, _slopes, beyond_chance
 from wgsindy.errors import WgsindyWarning
 
 DT = 0.05
-Check = Callable[[Measurements], Iterator[Finding]]
+Check = Callable[[Measurements], list[Finding]]
 
 
 def relaxation(
@@ -52,15 +51,15 @@ def seen_of(paths: FloatArray | list[FloatArray], library: str = "poly2") -> Mea
 
 
 CHECKS: tuple[Check, ...] = (
-    probe_checks.independent,
-    probe_checks.deterministic,
-    probe_checks.misfit,
-    probe_checks.changing,
-    past_checks.delayed,
-    past_checks.bursts,
-    probe_checks.disagreement,
-    checks.hidden,
-    checks.jumps,
+    ask("predicted"),
+    ask("facts.is_deterministic"),
+    ask("drift_by_place", "tensor_by_place"),
+    ask("in_time"),
+    ask("correlations"),
+    ask("bursts"),
+    ask("odd_trajectory"),
+    ask("memory"),
+    ask("heavy_tails", "light_tails", "leaning"),
 )
 
 
@@ -115,7 +114,7 @@ def test_deviations_are_in_standard_errors(freedom: int) -> None:
 
 def test_samples_that_predict_nothing() -> None:
     noise = np.random.default_rng(0).standard_normal((4, 1500, 1))
-    found = list(probe_checks.independent(seen_of(noise)))
+    found = list(ask("predicted")(seen_of(noise)))
     assert [one.limitation for one in found] == [Limitation.INDEPENDENT]
     assert WGSINDy("poly2").fit(Trajectories(list(noise), DT)).diagnostics_.verdict == (
         "not identified"
@@ -144,7 +143,7 @@ def test_a_column_that_is_a_later_copy() -> None:
     rng = np.random.default_rng(0)
     late = x[:, :-5] + 0.1 * rng.standard_normal(x[:, :-5].shape)
     seen = seen_of(np.concatenate([x[:, 5:], late], axis=2))
-    found = list(past_checks.delayed(seen))
+    found = list(ask("correlations")(seen))
     assert found
     assert "of y correlates with what it left of x 5 steps before" in found[0].sentence
 
@@ -170,7 +169,7 @@ def test_a_drift_of_another_form() -> None:
 def test_a_column_that_counts() -> None:
     x = relaxation(10)
     ramp = np.broadcast_to(np.arange(x.shape[1])[:, None] * DT, x.shape)
-    found = list(probe_checks.deterministic(seen_of(np.concatenate([x, ramp], axis=2), "poly1")))
+    found = list(ask("facts.is_deterministic")(seen_of(np.concatenate([x, ramp], axis=2), "poly1")))
     assert [one.limitation for one in found] == [Limitation.CLOCK]
     assert "y grows at a constant rate" in found[0].sentence
 
@@ -185,9 +184,9 @@ def test_a_long_step_of_a_bent_process_has_tails_of_its_own() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WgsindyWarning)
         seen = measured(WGSINDy("poly2").fit(Trajectories(list(paths), 0.4)))
-    assert seen.residuals.kurtosis[0] > checks.TAILS
+    assert seen.residuals.kurtosis[0] > thresholds.TAILS
     assert seen.expected_shape[1, 0] == pytest.approx(seen.residuals.kurtosis[0], abs=0.25)
-    assert list(checks.jumps(seen)) == []
+    assert list(ask("heavy_tails", "light_tails", "leaning")(seen)) == []
 
 
 def test_where_noise_is_too_little_no_tails_are_expected(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from markupsafe import Markup
 
+from wgsindy.diagnostics.thresholds import WRONG_VARIANCE
 from wgsindy.model import ACCENT, LETTERS, fragment
 
 Verdict = Literal["identified", "partly identified", "not identified", "not assessed"]
@@ -177,7 +178,6 @@ class Diagnostics:
 
 
 ROW, LEFT, WIDTH = 20, 40, 220  # pixels: a coordinate, the names, the scale from 0 to 2
-NORMAL = 0.8, 1.2  # residual variances that are no finding
 
 
 def diagnostics_html(found: Diagnostics) -> str:
@@ -205,7 +205,7 @@ def _size(found: Diagnostics) -> str:
 def _picture(found: Diagnostics) -> Markup:
     """Draw the residual variance of each coordinate on a scale from 0 to 2; 1 is right."""
     height = ROW * len(found.residual_variance)
-    low, high = (LEFT + WIDTH * edge / 2 for edge in NORMAL)
+    low, high = (LEFT + WIDTH * edge / 2 for edge in (1 - WRONG_VARIANCE, 1 + WRONG_VARIANCE))
     marks = [
         Markup("<rect x='{}' y='0' width='{}' height='{}' fill='{}' fill-opacity='0.18'/>").format(
             f"{low:.0f}", f"{high - low:.0f}", height, ACCENT

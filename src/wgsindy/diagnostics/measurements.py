@@ -21,6 +21,7 @@ from wgsindy.diagnostics.residuals import (
     ResidualSums,
     standardised,
 )
+from wgsindy.diagnostics.thresholds import CHAIN_EVIDENCE, CHANGED, LARGE_CHANGE
 from wgsindy.errors import WgsindyError
 from wgsindy.estimate import (
     Dynamics,
@@ -95,7 +96,6 @@ def _mean_square(theta: FloatArray, covariance: FloatArray) -> float:
 
 # Steps on which the kind of step and its length are judged, in segments of so many.
 CHAIN_STEPS, MOST_THINNED_STEPS, SEGMENT = 5_000, 25_000, 250
-CHAIN_EVIDENCE = 10.0  # log-evidence for an unlikely thing: measured data are no Euler steps
 # Nats by which both kinds of step must differ: of fewer, chance makes no evidence of that size. It
 # is as much as they differ by on average, and varies by the root of twice that.
 APART = 4.0
@@ -104,8 +104,6 @@ LEAST_VARIANCE = 1e-9  # variance along any direction, as a share of the largest
 # be told apart, and error bars are no longer those of normal numbers.
 THINNED = (2, 4)
 FEWEST_LEFT = 500  # increments
-CHANGED = 3.5  # standard errors; chance reaches it once in 2,000 times a coefficient
-LARGE_CHANGE = 0.1  # share of a coefficient
 
 
 class _Worth(NamedTuple):
@@ -329,6 +327,10 @@ class Measurements:
         entries = field_names(self.data.dimension)[1]
         return tuple(entries[tensor.entry_number(p, p)] for p in np.flatnonzero(chosen).tolist())
 
+    def entries(self, _: BoolArray) -> tuple[str, ...]:
+        """Every entry of the tensor."""
+        return tuple(field_names(self.data.dimension)[1])
+
     @property
     def n_states(self) -> int:
         """How many of the coordinates have an equation: all but known inputs, which come last."""
@@ -339,6 +341,11 @@ class Measurements:
         """Which coordinates are known to have no noise of their own, ``(d,)``; inputs have none."""
         nobody = np.zeros(self.data.dimension, dtype=bool)
         return nobody if self.fit.likelihood is None else self.fit.likelihood.noiseless
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether no coordinate has any noise."""
+        return bool(self.noiseless.all())
 
     @cached_property
     def _predictor(self) -> Predictor:
@@ -536,6 +543,11 @@ class Measurements:
     def drift_error(self) -> FloatArray:
         """Expected error of each drift component over its size, root mean squares, ``(d,)``."""
         return self.field_errors[0]
+
+    @property
+    def noise_error(self) -> FloatArray:
+        """The same of the diagonal of the tensor, ``(d,)``."""
+        return self.field_errors[1]
 
     @cached_property
     def field_errors(self) -> FloatArray:

@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import resources
+
 import numpy as np
 
 from wgsindy.data import FloatArray
-from wgsindy.diagnostics.checks import findings
+from wgsindy.diagnostics import statistics
 from wgsindy.diagnostics.findings import Diagnostics, Finding, Verdict, weak_fields
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.diagnostics.probe_checks import LEAST_SIGNAL
+from wgsindy.diagnostics.question import Question
+from wgsindy.diagnostics.thresholds import LEAST_SIGNAL
 from wgsindy.estimate import Fit
 from wgsindy.model import field_names
+
+
+@cache
+def questions() -> tuple[tuple[Question, ...], ...]:
+    """Rows of questions.toml; those that are asked instead of each other stand together."""
+    table = (resources.files("wgsindy.diagnostics") / "questions.toml").read_text(encoding="utf-8")
+    together: list[list[Question]] = []
+    for row in tomllib.loads(table)["question"]:
+        question = Question.of(row, vars(statistics))
+        together = together if question.instead else [*together, []]
+        together[-1].append(question)
+    return tuple(map(tuple, together))
+
+
+def answers(together: Iterable[Question], facts: Measurements) -> Iterator[Finding]:
+    """Answer of the first that has one; of each coordinate if that is asked."""
+    each = any(question.each for question in together)
+    for coordinate in range(facts.data.dimension) if each else (None,):
+        spoken = (question.answer(facts, coordinate) for question in together)
+        finding = next((one for one in spoken if one is not None), None)
+        if finding is not None:
+            yield finding
+
+
+def findings(facts: Measurements) -> tuple[Finding, ...]:
+    """Every finding, the limiting one first: what the fit has allowed for comes last."""
+    found = (finding for together in questions() for finding in answers(together, facts))
+    return tuple(sorted(found, key=lambda finding: finding.handled))
 
 
 def diagnose(fit: Fit) -> Diagnostics:
