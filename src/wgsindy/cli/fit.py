@@ -96,8 +96,8 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
         }
         command(**given, **{name: reader(value) for name, (reader, value) in said.items()})
 
-    own = inspect.signature(command, eval_str=True)
-    first, *others, _ = own.parameters.values()
+    signature = inspect.signature(command, eval_str=True)
+    first, *others, _ = signature.parameters.values()
     options = [
         inspect.Parameter(
             name,
@@ -109,7 +109,7 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
         )
         for name, kind, _, metavar, about in READING
     ]
-    read.__signature__ = own.replace(parameters=[first, *options, *others])  # type: ignore[attr-defined]
+    read.__signature__ = signature.replace(parameters=[first, *options, *others])  # type: ignore[attr-defined]
     return read
 
 

@@ -34,8 +34,8 @@ def tell(result: FileFit, diffusion: str = "a") -> None:
     else:
         _tell_equations(result.generator, "", diffusion)
     say("At the samples: median, and 95 % band where there is one")
-    for found in result.readouts:
-        say_unbroken(f"  {found.name}: {found.text}")
+    for readout in result.readouts:
+        say_unbroken(f"  {readout.name}: {readout.text}")
     say("")
     say(named_fields(result.diagnostics.summary, names))
     for finding in result.diagnostics.findings:
@@ -84,7 +84,7 @@ def plain_result(result: FileFit) -> dict[str, Any]:
         "read": result.heading,
         "notes": [{"name": note.kind, "sentence": note.sentence} for note in result.notes],
         **_model(result.generator),
-        "readouts": [_known(found._asdict()) for found in result.readouts],
+        "readouts": [_known(readout._asdict()) for readout in result.readouts],
         "verdict": diagnostics.verdict,
         "limitation": str(diagnostics.limitation),
         "summary": diagnostics.summary,
@@ -110,12 +110,12 @@ def _model(generator: Generator) -> dict[str, Any]:
         "time_unit": generator.info.get(TIME, ""),
         "units": dict(generator.info.get(STATES, {})),
         "coefficients": [
-            _known(found._asdict())
+            _known(coefficient._asdict())
             | {
-                "field": named_fields(found.target, generator.names),
-                "unit": units.coefficient(found.target, found.term),
+                "field": named_fields(coefficient.target, generator.names),
+                "unit": units.coefficient(coefficient.target, coefficient.term),
             }
-            for found in generator.coefficients
+            for coefficient in generator.coefficients
         ],
     }
 

@@ -14,10 +14,10 @@ BENCH = "bench"
 
 def add_commands(app: typer.Typer) -> None:
     """Add what installed packages offer; `bench` says how to get it if nobody does."""
-    found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
-    for name, point in found.items():
+    points = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    for name, point in points.items():
         app.add_typer(point.load(), name=name)
-    if BENCH not in found:
+    if BENCH not in points:
         settings = {"ignore_unknown_options": True, "allow_extra_args": True}
         app.command(BENCH, context_settings=settings, hidden=True)(_explain_bench)
 

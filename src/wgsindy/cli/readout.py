@@ -146,11 +146,11 @@ def _tell_rates(told: Readouts) -> None:
 
 def _tell_name(told: Readouts) -> None:
     try:
-        found = told.named
+        textbook_model = told.named
     except ReadoutError:
         return
-    say(found.name)
-    for name, value in found.parameters.items():
+    say(textbook_model.name)
+    for name, value in textbook_model.parameters.items():
         say_indented(f"{name} = {value!r}")
 
 
@@ -158,12 +158,12 @@ def _tell_escape(told: Readouts, start: str, target: str) -> None:
     try:
         state = [float(part) for part in start.split(",")]
     except ValueError:
-        found = told.passage_time(start, target)
+        passage = told.passage_time(start, target)
     else:
-        found = told.passage_time(state, target)
+        passage = told.passage_time(state, target)
     say(f"Passage from {start} to {target}")
-    say_indented(f"mean time {found.mean!r}")
-    say_indented(f"standard deviation {found.variance.value**0.5:.3g}")
+    say_indented(f"mean time {passage.mean!r}")
+    say_indented(f"standard deviation {passage.variance.value**0.5:.3g}")
 
 
 def _draw(told: Readouts, out: Path) -> None:

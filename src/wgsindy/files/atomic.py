@@ -222,10 +222,10 @@ def save_folder(
         If it is not at ``path``: where it is instead, or else what it is, ``otherwise``.
     """
     target = Path(path).absolute()
-    beside = [target.with_name(f"{target.name}-{number}") for number in range(2, 10)]
+    neighbours = [target.with_name(f"{target.name}-{number}") for number in range(2, 10)]
     elsewhere = Path(tempfile.gettempdir(), f"{target.name}-{secrets.token_hex(4)}")
     reason = ""
-    for place in (target, *beside, elsewhere):
+    for place in (target, *neighbours, elsewhere):
         try:
             with whole_folder(place, replaceable if place == target else ()) as draft:
                 save(draft)

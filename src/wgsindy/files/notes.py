@@ -83,10 +83,10 @@ def warn_of(notes: Sequence[Note], *, stacklevel: int) -> None:
 @contextmanager
 def collecting_warnings(notes: list[Note]) -> Iterator[None]:
     """Make a note of each warning of this package that is given inside; pass all others on."""
-    with warnings.catch_warnings(record=True) as seen:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for warning in seen:
+    for warning in caught:
         kind = KIND_OF.get(warning.category)
         if kind is not None:
             notes.append(Note(kind, 1, str(warning.message)))

@@ -118,10 +118,10 @@ def by_keyword(
         def taking(source: Any, *_: P.args, **keywords: P.kwargs) -> ResultT:
             return function(source, options_of(options, keywords, function.__name__))
 
-        own = inspect.signature(function)
-        first, _ = own.parameters.values()
+        signature = inspect.signature(function)
+        first, _ = signature.parameters.values()
         asked = inspect.signature(options).parameters.values()
-        taking.__signature__ = own.replace(parameters=[first, *asked])  # type: ignore[attr-defined]
+        taking.__signature__ = signature.replace(parameters=[first, *asked])  # type: ignore[attr-defined]
         return taking  # type: ignore[return-value]  # mypy wants the source without a name
 
     return decorated

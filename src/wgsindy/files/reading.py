@@ -147,9 +147,9 @@ def _in_memory(source: Any, asked: ReadingOptions) -> Reading[Trajectories]:
         sentence = f"inputs: {', '.join(data.inputs)}, which have no equation of their own."
         notes.add("choice", len(data.inputs), sentence)
     known = {
-        name: "rad" if k in turning else own
-        for k, (name, own) in enumerate(zip(coordinates, units, strict=True))
-        if k in turning or (own and k not in logged)
+        name: "rad" if k in turning else unit
+        for k, (name, unit) in enumerate(zip(coordinates, units, strict=True))
+        if k in turning or (unit and k not in logged)
     }
     return Reading(data, tuple(notes), found_unit, known, tuple(coordinates[k] for k in turning))
 
@@ -188,10 +188,10 @@ def _complete(data: Trajectories, labels: Sequence[str] | None) -> list[RawTraje
 
 def _screened(data: Trajectories, notes: Notes) -> Trajectories:
     """Leave out what nobody measured, before a logarithm hides it."""
-    found = screened(data, resolution_of(data))
-    notes += [Note(KIND_OF[kind], count, sentence) for kind, count, sentence in found.findings]
-    assert isinstance(found.data, Trajectories)
-    return found.data
+    screening = screened(data, resolution_of(data))
+    notes += [Note(KIND_OF[kind], count, sentence) for kind, count, sentence in screening.findings]
+    assert isinstance(screening.data, Trajectories)
+    return screening.data
 
 
 def open_data(
@@ -243,14 +243,14 @@ def _refuse_to_stream(sources: Any, changing: list[str]) -> None:
 
 def _told_streamed(sources: Any, asked: StreamOptions, why: str = "") -> Reading[Stream]:
     """Stream, and say so first."""
-    found = _streamed(sources, asked)
+    reading = _streamed(sources, asked)
     where = "" if callable(sources) else " from disk"
     means = Note(
         "choice",
         1,
         f"streamed{where}{why}: nothing is changed, rows are taken as ordered and without gaps.",
     )
-    return Reading(found.data, (means, *found.notes))
+    return Reading(reading.data, (means, *reading.notes))
 
 
 def _streamed_for_its_size(sources: Any, asked: StreamOptions) -> Reading[Stream]:
@@ -380,10 +380,10 @@ def _epoch(table: Table, clock: str | None, notes: Notes) -> str | None:
     """Return the unit of times that count since 1970 and are no timestamps yet."""
     if clock is None or table.columns[clock].dtype.kind not in "iuf":
         return None
-    found = epoch_unit(table.columns[clock])
-    if found is not None:
-        notes.add("choice", 1, f"time: {epoch_sentence(clock, found, 's')}.")
-    return found
+    unit = epoch_unit(table.columns[clock])
+    if unit is not None:
+        notes.add("choice", 1, f"time: {epoch_sentence(clock, unit, 's')}.")
+    return unit
 
 
 def _sources(tables: Sequence[LazyTable], wanted: WantedColumns) -> list[Source]:

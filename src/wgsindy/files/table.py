@@ -155,13 +155,13 @@ def wide_table(table: Table, variable: str | int | None, value: str | int | None
 def _rows(variables: Sequence[Hashable], keys: Sequence[Column]) -> tuple[list[int], list[int]]:
     """Return the row of the wide table for each row of the long one, and where each begins."""
     rows: dict[Hashable, int] = {}
-    seen: Counter[Hashable] = Counter()
+    occurrences: Counter[Hashable] = Counter()
     places: list[int] = []
     firsts: list[int] = []
     columns = (column.tolist() for column in keys)
     for index, entry in enumerate(zip(variables, *columns, strict=True)):
-        seen[entry] += 1
-        key = (seen[entry], *entry[1:])
+        occurrences[entry] += 1
+        key = (occurrences[entry], *entry[1:])
         if key not in rows:
             rows[key] = len(rows)
             firsts.append(index)

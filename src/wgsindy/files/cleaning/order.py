@@ -43,9 +43,9 @@ def ordered(raw: Sequence[RawTrajectory], notes: Notes) -> list[RawTrajectory]:
         If one trajectory has two states at one time.
     """
     disorder = _Disorder()
-    found = [one for trajectory in raw for one in _sorted(trajectory, disorder)]
-    unique = _without_copies(found)
-    _note_disorder(disorder, len(found) - len(unique), notes)
+    in_order = [one for trajectory in raw for one in _sorted(trajectory, disorder)]
+    unique = _without_copies(in_order)
+    _note_disorder(disorder, len(in_order) - len(unique), notes)
     if not any(len(trajectory.states) for trajectory in unique):
         raise NotEnoughDataError("no row of the data has a time that can be read.")
     return unique
@@ -58,7 +58,7 @@ def _sorted(trajectory: RawTrajectory, disorder: _Disorder) -> list[RawTrajector
     timed = np.isfinite(trajectory.times)
     # A row without a time is dropped, not a split: the step around it stays correct.
     disorder.without_time += int(np.count_nonzero(~timed))
-    found = []
+    in_order = []
     restarted = _split_at_restarts(trajectory.at(np.flatnonzero(timed)))
     disorder.restarts += len(restarted) - 1
     for one in restarted:
@@ -69,8 +69,8 @@ def _sorted(trajectory: RawTrajectory, disorder: _Disorder) -> list[RawTrajector
         kept = order[~repeated]
         # Counted without the copies: a row written twice is not also out of order.
         disorder.moved += int(np.count_nonzero(kept != np.sort(kept)))
-        found.append(one.at(kept))
-    return found
+        in_order.append(one.at(kept))
+    return in_order
 
 
 def _is_increasing(times: FloatArray) -> bool:
@@ -132,29 +132,29 @@ def _without_copies(raw: Sequence[RawTrajectory]) -> list[RawTrajectory]:
 
     Counted twice, they would make every error bar too small; noise never repeats itself.
     """
-    seen: set[tuple[bytes, bytes]] = set()
+    keys: set[tuple[bytes, bytes]] = set()
     unique = []
     for trajectory in raw:
         times = trajectory.times
         steps: FloatArray = np.empty(0) if times is None else np.diff(times)
         key = (trajectory.states.tobytes(), steps.tobytes())
-        if len(trajectory.states) < 2 or key not in seen:
+        if len(trajectory.states) < 2 or key not in keys:
             unique.append(trajectory)
-        seen.add(key)
+        keys.add(key)
     return unique
 
 
-def _note_disorder(found: _Disorder, whole_copies: int, notes: Notes) -> None:
+def _note_disorder(disorder: _Disorder, whole_copies: int, notes: Notes) -> None:
     timeless, moved, copies = (
-        counted(count, "row") for count in (found.without_time, found.moved, found.copies)
+        counted(count, "row") for count in (disorder.without_time, disorder.moved, disorder.copies)
     )
-    again = f"time starts again {counted(found.restarts, 'time')} within a trajectory; a new "
+    again = f"time starts again {counted(disorder.restarts, 'time')} within a trajectory; a new "
     whole = f"copies of whole trajectories, equal in every number: {whole_copies} left out."
-    notes.add("missing", found.without_time, f"{timeless} without a time: left out.")
-    notes.add("restart", found.restarts, f"{again}trajectory begins each time.")
-    notes.add("unsorted", found.moved, f"{moved} out of order: sorted by time.")
+    notes.add("missing", disorder.without_time, f"{timeless} without a time: left out.")
+    notes.add("restart", disorder.restarts, f"{again}trajectory begins each time.")
+    notes.add("unsorted", disorder.moved, f"{moved} out of order: sorted by time.")
     notes.add(
-        "duplicate", found.copies, f"{copies} with the time and states of another row: left out."
+        "duplicate", disorder.copies, f"{copies} with the time and states of another row: left out."
     )
     notes.add("duplicate", whole_copies, whole)
 
@@ -201,16 +201,16 @@ def without_gaps(
     if gap is not None and not real_number(gap, "gap") > 0:
         raise DataError(f"gap must be > 0, got {gap}; pass the longest step that is no gap.")
     holes = _Holes()
-    found = [whole for trajectory in raw for whole in _split(trajectory, gap, holes)]
-    if not found:
+    pieces = [whole for trajectory in raw for whole in _split(trajectory, gap, holes)]
+    if not pieces:
         total = sum(len(trajectory.states) for trajectory in raw)
         raise NotEnoughDataError(
             f"no two samples follow each other without a long hole: of {counted(total, 'row')} "
             f"{holes.missing} have no value and there are {counted(holes.gaps, 'gap')}. Is this "
             "the right file, and are these the right columns?"
         )
-    _note_holes(holes, len(found), notes)
-    return found
+    _note_holes(holes, len(pieces), notes)
+    return pieces
 
 
 def _split(trajectory: RawTrajectory, gap: float | None, holes: _Holes) -> list[RawTrajectory]:
@@ -230,13 +230,13 @@ def _split(trajectory: RawTrajectory, gap: float | None, holes: _Holes) -> list[
     apart = (np.diff(rows) > LONGEST_HOLE + 1) | (np.diff(before[rows]) > 0)
     if gap is not None and times is not None:
         apart |= np.diff(times[rows]) > gap
-    found = []
+    pieces = []
     for part in np.split(rows, np.flatnonzero(apart) + 1):
         if len(part) >= 2:
-            found.append(trajectory.at(slice(part[0], part[-1] + 1)))
+            pieces.append(trajectory.at(slice(part[0], part[-1] + 1)))
         else:
             holes.alone += len(part)
-    return found
+    return pieces
 
 
 def _gaps(trajectory: RawTrajectory, gap: float | None) -> BoolArray:

@@ -47,7 +47,7 @@ def raw_trajectories(
     DataError
         If a table lacks a column that another one has, or a column cannot be read.
     """
-    found: list[RawTrajectory] = []
+    raw: list[RawTrajectory] = []
     lost_ids = 0
     stand_ins = real_numbers(as_list(asked.missing, "missing"), "missing").tolist()
     for table in tables:
@@ -60,15 +60,15 @@ def raw_trajectories(
         for stand_in in stand_ins:
             states[states == stand_in] = np.nan
         whole = RawTrajectory(table.label, times, states)
-        own, without = _by_id(whole, table, roles.trajectory)
+        of_table, without = _by_id(whole, table, roles.trajectory)
         lost_ids += without
-        found += _checked(own, roles.time, asked.dt)
-    if not found:
+        raw += _checked(of_table, roles.time, asked.dt)
+    if not raw:
         raise NotEnoughDataError("no row of the data belongs to a trajectory.")
     if clocks:
         notes.add("choice", 1, f"time: {clocks[-1].how}.")
     _note_unread(tables, roles, sum(times.unread for times in clocks), lost_ids, notes)
-    return found, clocks[0].unit if clocks else asked.unit or asked.time_unit or ""
+    return raw, clocks[0].unit if clocks else asked.unit or asked.time_unit or ""
 
 
 def _clocks(
@@ -113,7 +113,7 @@ def _by_id(
         order = np.argsort(owner, kind="stable")
         owner, together = owner[order], whole.at(order)
     bounds = np.searchsorted(owner, np.arange(len(ids) + 1))
-    found = [
+    raw = [
         RawTrajectory(
             f"{table.label}, {trajectory} {key}",
             None if together.times is None else together.times[first:last],
@@ -121,7 +121,7 @@ def _by_id(
         )
         for key, (first, last) in zip(ids, pairwise(bounds.tolist()), strict=True)
     ]
-    return found, int(np.count_nonzero(owner < 0))
+    return raw, int(np.count_nonzero(owner < 0))
 
 
 def _numbered(column: Column) -> tuple[list[Any], IntArray]:
@@ -205,8 +205,8 @@ def drop_constant(
     kept = np.flatnonzero(moves)
     sentence = f"{listed(still)} never changes within a trajectory and is not taken as a state."
     notes.add("constant", len(still), sentence)
-    left = [RawTrajectory(one.label, one.times, one.states[:, kept]) for one in raw]
-    return left, tuple(int(k) for k in kept)
+    moving = [RawTrajectory(one.label, one.times, one.states[:, kept]) for one in raw]
+    return moving, tuple(int(k) for k in kept)
 
 
 def as_logarithms(
@@ -221,7 +221,7 @@ def as_logarithms(
     """
     if not logged:
         return list(raw)
-    found = []
+    logarithms = []
     for trajectory in raw:
         states = trajectory.states.copy()
         for p in logged:
@@ -233,8 +233,8 @@ def as_logarithms(
                     "logarithm out, or mark these values as missing."
                 )
             states[:, p] = np.log(states[:, p])
-        found.append(RawTrajectory(trajectory.label, trajectory.times, states))
-    return found
+        logarithms.append(RawTrajectory(trajectory.label, trajectory.times, states))
+    return logarithms
 
 
 # Noise never repeats itself: rows that are equal in time and all states are one measurement.
@@ -250,25 +250,25 @@ def joined_exports(tables: Sequence[Table], roles: Roles, notes: Notes) -> list[
     """
     if roles.time is None or roles.trajectory is not None or not 1 < len(tables) <= MOST_TABLES:
         return list(tables)
-    found: list[Table] = []
+    joined: list[Table] = []
     rows: list[set[Hashable]] = []
     for table in tables:
-        own = _rows(table, roles)
-        partner = next((k for k, other in enumerate(rows) if _overlap(own, other)), None)
+        table_rows = _rows(table, roles)
+        partner = next((k for k, other in enumerate(rows) if _overlap(table_rows, other)), None)
         if partner is None:
-            found.append(table)
-            rows.append(own)
+            joined.append(table)
+            rows.append(table_rows)
             continue
-        shared = len(own & rows[partner])
+        shared = len(table_rows & rows[partner])
         notes.add(
             "duplicate",
             shared,
-            f"{table.label} and {found[partner].label} share {shared} rows: they are exports "
+            f"{table.label} and {joined[partner].label} share {shared} rows: they are exports "
             "of one instrument and are joined.",
         )
-        found[partner] = _joined(found[partner], table)
-        rows[partner] |= own
-    return found
+        joined[partner] = _joined(joined[partner], table)
+        rows[partner] |= table_rows
+    return joined
 
 
 def _rows(table: Table, roles: Roles) -> set[Hashable]:
@@ -277,9 +277,9 @@ def _rows(table: Table, roles: Roles) -> set[Hashable]:
     return set(zip(*(table.columns[name].tolist() for name in names), strict=True))
 
 
-def _overlap(own: set[Hashable], other: set[Hashable]) -> bool:
+def _overlap(rows: set[Hashable], other: set[Hashable]) -> bool:
     # Whole copies are left out, with a sentence of their own, where rows are put in order.
-    return len(own & other) >= FEWEST_SHARED and own != other
+    return len(rows & other) >= FEWEST_SHARED and rows != other
 
 
 def _joined(first: Table, second: Table) -> Table:

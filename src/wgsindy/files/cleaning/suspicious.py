@@ -61,8 +61,8 @@ def _note_stand_ins(samples: Coordinate, name: str, notes: Notes) -> Coordinate:
     stand_ins = _stand_ins(samples.values)
     if not len(stand_ins):
         return samples
-    found = np.isin(samples.values, stand_ins)
-    count = int(np.count_nonzero(found))
+    stands_in = np.isin(samples.values, stand_ins)
+    count = int(np.count_nonzero(stands_in))
     values = ", ".join(f"{value:g}" for value in stand_ins)
     notes.add(
         "outlier",
@@ -70,7 +70,7 @@ def _note_stand_ins(samples: Coordinate, name: str, notes: Notes) -> Coordinate:
         f"{counted(count, 'value')} of {name} at exactly {values}, far from all others: "
         f"kept. Pass missing=[{values}] if that stands for no value.",
     )
-    return Coordinate(samples.values[~found], samples.owner[~found])
+    return Coordinate(samples.values[~stands_in], samples.owner[~stands_in])
 
 
 def _stand_ins(values: FloatArray) -> FloatArray:
@@ -78,15 +78,15 @@ def _stand_ins(values: FloatArray) -> FloatArray:
 
     The others are the majority, so that increments are left between them.
     """
-    found = []
+    stand_ins = []
     for end in (values.min(), values.max()):
         rest = values[values != end]
         count = len(values) - len(rest)
         if 1 < count < len(rest) and len(rest) >= FEWEST_OTHERS:
             distance = float(np.abs(rest - end).min())
             if distance > np.ptp(rest):
-                found.append(float(end))
-    return np.array(found)
+                stand_ins.append(float(end))
+    return np.array(stand_ins)
 
 
 def _note_outliers(samples: Coordinate, name: str, notes: Notes) -> None:
@@ -123,10 +123,10 @@ def _jumping(samples: Coordinate) -> FloatArray:
     spike = back & _stands_out(apart, 1, usual)[place]
     jump = _stands_out(apart, 0, usual)[place]
     long = (np.bincount(rank) >= 2 * AROUND)[rank]
-    found = np.concatenate([np.flatnonzero(spike & long), np.flatnonzero(jump & long)])
-    comes_back = np.arange(len(found)) < np.count_nonzero(spike & long)
-    order = np.lexsort((found, ~comes_back, rank[found]))
-    return np.asarray(samples.values[starts[found[order]] + 1])
+    jumps = np.concatenate([np.flatnonzero(spike & long), np.flatnonzero(jump & long)])
+    comes_back = np.arange(len(jumps)) < np.count_nonzero(spike & long)
+    order = np.lexsort((jumps, ~comes_back, rank[jumps]))
+    return np.asarray(samples.values[starts[jumps[order]] + 1])
 
 
 def _stands_out(increments: FloatArray, more: int, usual: float) -> BoolArray:
@@ -134,9 +134,9 @@ def _stands_out(increments: FloatArray, more: int, usual: float) -> BoolArray:
     size, n = np.abs(increments), len(increments)
     padded = np.concatenate([np.zeros(AROUND), size, np.zeros(AROUND + more)])
     shifted = [padded[shift : shift + n] for shift in range(2 * AROUND + 1 + more)]
-    own = reduce(np.minimum, shifted[AROUND : AROUND + 1 + more])
+    smallest = reduce(np.minimum, shifted[AROUND : AROUND + 1 + more])
     around = reduce(np.maximum, shifted[:AROUND] + shifted[AROUND + 1 + more :])
-    return np.asarray(own > STANDS_OUT * np.maximum(around, usual))
+    return np.asarray(smallest > STANDS_OUT * np.maximum(around, usual))
 
 
 def _note_changes_of_unit(raw: Sequence[RawTrajectory], names: Sequence[str], notes: Notes) -> None:

@@ -48,18 +48,18 @@ def unwrapped(
     for name in asked:
         if name not in names:
             raise DataError(f"angle={name!r} is not a state; the states are {listed(list(names))}.")
-    found: dict[int, str] = {}
+    angles: dict[int, str] = {}
     for p, name in enumerate(names):
         columns = [one.states[:, p] for one in raw]
         unit = _turning(columns, name)
         if unit is None and name in asked:
             unit = "deg" if _in_degrees(columns, units[p]) else "rad"
         if unit is not None:
-            found[p] = unit
+            angles[p] = unit
             notes.add("choice" if name in asked else "guess", 1, _sentence(name, unit))
-    if not found:
+    if not angles:
         return list(raw), ()
-    return [replace(one, states=_continuous(one.states, found)) for one in raw], tuple(found)
+    return [replace(one, states=_continuous(one.states, angles)) for one in raw], tuple(angles)
 
 
 def _sentence(name: str, unit: str) -> str:

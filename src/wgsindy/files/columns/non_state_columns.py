@@ -52,7 +52,7 @@ def real_states(
     ``tracked`` if the rows belong to tracks or frames of a film; ``is_time`` says whether a name
     is one of times.
     """
-    left = list(numeric)
+    states = list(numeric)
     rules: list[Callable[[str], bool]] = [
         lambda name: _counts(table, name),
         lambda name: bool(ID.fullmatch(name.strip())) and _whole(table, name),
@@ -62,10 +62,10 @@ def real_states(
     if tracked and any(POSITION.fullmatch(name.strip()) for name in numeric):
         rules.append(lambda name: bool(QUALITY.fullmatch(name.strip())))
     for rule in rules:
-        kept = [name for name in left if not rule(name)]
+        kept = [name for name in states if not rule(name)]
         # A lone counter may be a state after all: a ramp.
-        left = kept if kept and table.positional != frozenset(left) else left
-    return _positions_in_order(_one_price(left))
+        states = kept if kept and table.positional != frozenset(states) else states
+    return _positions_in_order(_one_price(states))
 
 
 def _counts(table: Table, name: str) -> bool:
@@ -91,8 +91,8 @@ def _one_price(names: list[str]) -> list[str]:
     close = next((lower[name] for name in CLOSES if name in lower), None)
     if close is None or not all(name in lower for name in OPEN_HIGH_LOW):
         return names
-    beside = {lower[name] for name in (*OPEN_HIGH_LOW, *CLOSES) if name in lower} - {close}
-    return [n for n in names if n not in beside and not BESIDE_PRICES.fullmatch(n.strip())]
+    other_prices = {lower[name] for name in (*OPEN_HIGH_LOW, *CLOSES) if name in lower} - {close}
+    return [n for n in names if n not in other_prices and not BESIDE_PRICES.fullmatch(n.strip())]
 
 
 def _positions_in_order(names: list[str]) -> list[str]:

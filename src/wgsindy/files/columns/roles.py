@@ -172,14 +172,14 @@ def _find_states(
     taken = {clock, trajectory}
     numeric = [n for n in table.columns if n not in taken and table.is_numeric(n)]
     numeric = [n for n in numeric if np.isfinite(table.columns[n].astype(np.float64)).any()]
-    found = real_states(
+    states = real_states(
         table,
         numeric,
         clock=clock,
         tracked=trajectory is not None or (clock or "").strip().lower().startswith("frame"),
         is_time=lambda name: bool(TIME_NAME.fullmatch(name.strip())),
     )
-    left_out = [n for n in table.columns if n not in taken and n not in found]
+    left_out = [n for n in table.columns if n not in taken and n not in states]
     if left_out:
         notes.add(
             "choice",
@@ -187,7 +187,7 @@ def _find_states(
             f"{listed(left_out)} of {table.label} hold no states (text, row numbers, ids, "
             "other clocks, qualities, or nothing) and are left out; choose with states.",
         )
-    return tuple(found)
+    return tuple(states)
 
 
 def _guess_time(
@@ -231,8 +231,8 @@ def state_names(
     new = _coordinates(table, states, names, notes)
     logged: list[int] = []
     for name in log:
-        either = [k for k, own in enumerate(zip(states, new, strict=True)) if name in own]
-        either = either or [k for k, own in enumerate(new) if own == formula_name(name)]
+        either = [k for k, both in enumerate(zip(states, new, strict=True)) if name in both]
+        either = either or [k for k, now in enumerate(new) if now == formula_name(name)]
         if not either:
             raise DataError(f"log={name!r} is not a state; the states are {listed(new)}.")
         logged += [k for k in either[:1] if k not in logged]
@@ -316,7 +316,7 @@ def one_trajectory_a_column(
             "trajectories apart already; leave one of the two out."
         )
     name = names[0] if names else STATE
-    found = []
+    runs = []
     for table in tables:
         for column in roles.states:
             table.resolve(column)
@@ -325,7 +325,7 @@ def one_trajectory_a_column(
                 columns = {roles.time: table.columns[roles.time]} | columns
             refused = {name: table.refused[column]} if column in table.refused else {}
             label = f"{table.label}, column {column!r}"
-            found.append(replace(table, label=label, columns=columns, refused=refused))
-    sentence = f"{counted(len(found), 'column')} are taken as trajectories of one state, {name!r}."
-    notes.add("choice", len(found), sentence)
-    return found, replace(roles, states=(name,), chosen=True)
+            runs.append(replace(table, label=label, columns=columns, refused=refused))
+    sentence = f"{counted(len(runs), 'column')} are taken as trajectories of one state, {name!r}."
+    notes.add("choice", len(runs), sentence)
+    return runs, replace(roles, states=(name,), chosen=True)

@@ -117,8 +117,8 @@ def whole_numbers(column: Column) -> Column | None:
         return None
     import polars as pl
 
-    found = pl.Series("", column).cast(pl.String).str.to_datetime("%Y%m%d", strict=False)
-    return None if found.null_count() else np.asarray(found.to_numpy()).astype("datetime64[us]")
+    dates = pl.Series("", column).cast(pl.String).str.to_datetime("%Y%m%d", strict=False)
+    return None if dates.null_count() else np.asarray(dates.to_numpy()).astype("datetime64[us]")
 
 
 def seconds_of_day(column: Column) -> Column | None:
@@ -223,12 +223,12 @@ class Times:
 
 def times_of_all(tables: Sequence[Table], name: str, asked: ReadingOptions) -> list[Times]:
     """Return the times of each table, all of them by one clock."""
-    found = [times_of(table, name, asked) for table in tables]
-    if len({(times.unit, times.sessions) for times in found}) > 1:
+    of_tables = [times_of(table, name, asked) for table in tables]
+    if len({(times.unit, times.sessions) for times in of_tables}) > 1:
         # Each file by itself suggests another unit, or only some have no weekends.
-        one = replace(asked, unit=asked.unit or found[0].unit or None, clock=CALENDAR)
-        found = [times_of(table, name, one) for table in tables]
-    return found
+        one = replace(asked, unit=asked.unit or of_tables[0].unit or None, clock=CALENDAR)
+        of_tables = [times_of(table, name, one) for table in tables]
+    return of_tables
 
 
 def times_of(table: Table, name: str, asked: ReadingOptions) -> Times:
@@ -324,8 +324,8 @@ def epoch_unit(column: Column) -> str | None:
 def _of_text(table: Table, name: str, asked: ReadingOptions) -> Times:
     column = table.columns[name]
     if asked.time_format:
-        found = [None if i is None else _moment(i, asked.time_format) for i in column]
-        moments: Column | None = np.array(found, dtype="datetime64[us]")
+        read = [None if i is None else _moment(i, asked.time_format) for i in column]
+        moments: Column | None = np.array(read, dtype="datetime64[us]")
     else:
         moments = moments_of(column, table.label, name)
     there = sum(item is not None for item in column)
@@ -386,10 +386,10 @@ def _of_seconds(seconds: FloatArray, what: str, unread: int, asked: ReadingOptio
 def step_of(dt: float | None, tables: Sequence[Table]) -> float | None:
     """Return the sampling interval: the one given, or the one beside the states."""
     if dt is None:
-        beside = {table.dt for table in tables}
-        if len(beside) > 1:
-            raise DataError(f"the files have different dt ({sorted(map(str, beside))}); pass dt.")
-        dt = beside.pop() if beside else None
+        steps = {table.dt for table in tables}
+        if len(steps) > 1:
+            raise DataError(f"the files have different dt ({sorted(map(str, steps))}); pass dt.")
+        dt = steps.pop() if steps else None
     if dt is None:
         return None
     if not 0 < real_number(dt, "dt") < np.inf:

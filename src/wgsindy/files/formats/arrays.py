@@ -128,27 +128,27 @@ def _fields(arrays: Mapping[str, Column]) -> dict[str, Column]:
     return columns
 
 
-def _matrix(array: Column, beside: Mapping[str, Column], label: str, dt: float | None) -> Table:
+def _matrix(array: Column, columns: Mapping[str, Column], label: str, dt: float | None) -> Table:
     rows, width = array.shape
     if width > max(rows, MANY_COLUMNS):
         raise DataError(
             f"{label} has shape {array.shape}: {width} coordinates of {rows} samples. One row must "
             "be a sample; pass its transpose."
         )
-    own = {positional_name(k): array[:, k] for k in range(width)}
-    shared = {name: column for name, column in beside.items() if len(column) == rows}
-    return Table(label, shared | own, positional=frozenset(own), dt=dt)
+    coordinates = {positional_name(k): array[:, k] for k in range(width)}
+    shared = {name: column for name, column in columns.items() if len(column) == rows}
+    return Table(label, shared | coordinates, positional=frozenset(coordinates), dt=dt)
 
 
 def _stack(
-    array: Column, beside: Mapping[str, Column], label: str, dt: float | None
+    array: Column, columns: Mapping[str, Column], label: str, dt: float | None
 ) -> list[Table]:
     trajectories, rows, _ = array.shape
     tables = []
     for index in range(trajectories):
-        own = {n: a[index] for n, a in beside.items() if a.shape == (trajectories, rows)}
-        own |= {n: a for n, a in beside.items() if a.shape == (rows,)}
-        tables.append(_matrix(array[index], own, f"{label}[{index}]", dt))
+        of_trajectory = {n: a[index] for n, a in columns.items() if a.shape == (trajectories, rows)}
+        of_trajectory |= {n: a for n, a in columns.items() if a.shape == (rows,)}
+        tables.append(_matrix(array[index], of_trajectory, f"{label}[{index}]", dt))
     return tables
 
 
@@ -163,16 +163,16 @@ def open_hdf5(source: Path | IO[bytes], label: str) -> Iterator[dict[str, Any]]:
         import h5py
     except ImportError:
         raise package_needed(f"{label} is HDF5", "h5py") from None
-    found: dict[str, Any] = {}
+    datasets: dict[str, Any] = {}
 
     def collect(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset):
             text = h5py.check_string_dtype(item.dtype) is not None
-            found[name] = item.asstr() if text else item
+            datasets[name] = item.asstr() if text else item
 
     with h5py.File(source, "r") as file:
         file.visititems(collect)
-        yield found
+        yield datasets
 
 
 @contextmanager
@@ -235,13 +235,13 @@ def _mapped(path: Path) -> dict[str, Any]:
 
 
 def _by_last_word(arrays: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    found = {name.rsplit("/", 1)[-1]: array for name, array in arrays.items()}
-    if len(found) != len(arrays):
+    by_word = {name.rsplit("/", 1)[-1]: array for name, array in arrays.items()}
+    if len(by_word) != len(arrays):
         raise DataError(
             f"{path} has several groups with arrays of the same names ({sorted(arrays)[:4]}); "
             "stream one (R, n, d) array, or columns with a trajectory id, or use wg.read."
         )
-    return found
+    return by_word
 
 
 @dataclass(frozen=True)

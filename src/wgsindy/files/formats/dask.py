@@ -153,12 +153,12 @@ class DaskFrameTable:
     def head(self) -> Table:
         import pandas
 
-        found: list[Any] = []
+        partitions: list[Any] = []
         for task in _tasks(self._with_index().optimize()):
-            found.append(task.compute())
-            if sum(map(len, found)) >= HEAD_ROWS:
+            partitions.append(task.compute())
+            if sum(map(len, partitions)) >= HEAD_ROWS:
                 break
-        return table_of_frame(pandas.concat(found).iloc[:HEAD_ROWS], self.label)
+        return table_of_frame(pandas.concat(partitions).iloc[:HEAD_ROWS], self.label)
 
     def sources(self, wanted: WantedColumns) -> list[FunctionSource]:
         names = list(dict.fromkeys(wanted.roles.columns))

@@ -74,10 +74,10 @@ def find_dialect(lines: Sequence[str], label: str, known: str | None = None) -> 
 
 def _head(lines: Sequence[str]) -> Sequence[str]:
     """Return the first lines, as many as it takes to see enough of them that are no comments."""
-    seen = 0
+    rows = 0
     for number, line in enumerate(lines):
-        seen += not is_comment(line)
-        if seen == LOOKED_AT:
+        rows += not is_comment(line)
+        if rows == LOOKED_AT:
             return lines[: number + 1]
     return lines
 
@@ -178,16 +178,17 @@ def _is_data(line: str, separator: str | None, kinds: Sequence[FieldKind]) -> bo
     fields = split_line(line, separator)
     if len(fields) != len(kinds):
         return False
-    found = [kind_of(field) for field in fields]
+    field_kinds = [kind_of(field) for field in fields]
     if any(
-        kind == "number" and DECIMAL_PART.search(f) for kind, f in zip(found, fields, strict=True)
+        kind == "number" and DECIMAL_PART.search(f)
+        for kind, f in zip(field_kinds, fields, strict=True)
     ):
         return True
     clash = any(
         kind == "text" and usual in ("number", "moment")
-        for kind, usual in zip(found, kinds, strict=True)
+        for kind, usual in zip(field_kinds, kinds, strict=True)
     )
-    return not clash and any(kind in ("number", "moment") for kind in found)
+    return not clash and any(kind in ("number", "moment") for kind in field_kinds)
 
 
 def _header(

@@ -189,8 +189,8 @@ def tables_of_labelled(source: Any) -> list[Table]:
         if time in source.coords:
             columns[time] = _times(source.coords[time].values)
         for name, variable in variables.items():
-            own = {dim: place for dim, place in one.items() if dim in variable.dims}
-            columns.update(_columns(str(name), variable.isel(own), time, alone=single))
+            place_of = {dim: place for dim, place in one.items() if dim in variable.dims}
+            columns.update(_columns(str(name), variable.isel(place_of), time, alone=single))
         label = ", ".join(f"{dim} {place}" for dim, place in one.items())
         tables.append(Table(label or "the labelled array", columns))
     return tables
@@ -201,9 +201,9 @@ def _time(source: Any) -> str:
     dims = [str(dim) for dim in source.dims]
     stamped = [d for d in dims if d in source.coords and source.coords[d].dtype.kind in "mM"]
     named = [dim for dim in dims if TIME_NAME.fullmatch(dim)]
-    for found in (stamped, named, dims):
-        if len(found) == 1:
-            return found[0]
+    for candidates in (stamped, named, dims):
+        if len(candidates) == 1:
+            return candidates[0]
     raise DataError(
         f"which of the dimensions {dims} is time cannot be told; rename it to 'time' with "
         ".rename(...)."
@@ -240,7 +240,7 @@ def _columns(name: str, variable: Any, time: str, *, alone: bool) -> Iterator[tu
         values = np.asarray(variable.isel(dict(zip(others, places, strict=True))).values)
         if values.dtype.kind not in "iufb":
             continue
-        parts = [str(own[place]) for own, place in zip(labels, places, strict=True)]
+        parts = [str(names[place]) for names, place in zip(labels, places, strict=True)]
         words = parts if alone and all(part.isidentifier() for part in parts) else [name, *parts]
         yield "_".join(words if parts else [name]), values.astype(np.float64)
 

@@ -142,12 +142,12 @@ def expanded(pattern: str | os.PathLike[str]) -> list[Path]:
     try:
         if os.path.exists(text) or not glob.has_magic(text):
             return [Path(text)]
-        found = glob.glob(text, recursive=True)
+        names = glob.glob(text, recursive=True)
     except (ValueError, re.error):  # a NUL in the path, an unfinished set
         raise DataError(f"{text!r} is not a path.") from None
-    if not found:
+    if not names:
         raise DataError(f"no file matches {text!r}; the current folder is {os.getcwd()}.")
-    return [Path(name) for name in sorted(found, key=_natural)]
+    return [Path(name) for name in sorted(names, key=_natural)]
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -183,10 +183,10 @@ def is_zarr(path: Path) -> bool:
 
 def format_of_bytes(content: bytes, path: Path) -> Format:
     """Return the format of a file that begins with ``content``; see :func:`format_of`."""
-    found: Format = next((kind for magic, kind in MAGIC if content.startswith(magic)), "text")
-    if found == "MATLAB":
+    kind: Format = next((known for magic, known in MAGIC if content.startswith(magic)), "text")
+    if kind == "MATLAB":
         raise DataError(f"{path} is a file of MATLAB; save it as CSV, or with -v7.3.")
-    return found
+    return kind
 
 
 def bytes_of(path: Path, most: int = -1) -> bytes:
