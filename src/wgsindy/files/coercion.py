@@ -45,7 +45,11 @@ def as_dataset(
         if dt is not None or t is not None:
             asked = f"dt={dt}" if dt is not None else "t"
             raise DataError(f"these trajectories carry their own steps; leave out {asked}.")
-        _check_names(dataset, names)
+        if names is not None and tuple(names) != dataset.names:
+            raise DataError(
+                f"these trajectories carry their own names {list(dataset.names)}; leave out names, "
+                "or give them to whoever made the trajectories."
+            )
         return dataset
     if hasattr(given, "columns") or is_labelled(given):
         step = None if dt is None else float(dt) if isinstance(dt, int | float) else dt
@@ -57,11 +61,3 @@ def as_dataset(
             "arrays need the sampling interval: pass dt=... (or times, t=...), or Trajectories."
         )
     return Trajectories(given, dt, times=t, names=names)
-
-
-def _check_names(data: Dataset, names: Sequence[str] | None) -> None:
-    if names is not None and tuple(names) != data.names:
-        raise DataError(
-            f"these trajectories carry their own names {list(data.names)}; leave out names, or "
-            "give them to whoever made the trajectories."
-        )

@@ -224,7 +224,7 @@ def open_data(
     if stream or (stream is None and callable(sources)):
         _refuse_to_stream(sources, changing)
         return _told_streamed(sources, asked)
-    if stream is None and not changing and _is_large(sources):
+    if stream is None and not changing and _bytes_of(sources) > LARGE:
         return _streamed_for_its_size(sources, asked)
     with _with_standard_input(sources) as readable, warnings.catch_warnings():
         warnings.simplefilter("ignore", WgsindyWarning)  # each of them has a note
@@ -265,9 +265,9 @@ def _streamed_for_its_size(sources: Any, asked: StreamOptions) -> Reading[Stream
         ) from None
 
 
-def _is_large(sources: Any) -> bool:
-    paths = () if _has_standard_input(sources) else paths_of(sources) or ()
-    return sum(map(bytes_at, paths)) > LARGE
+def _bytes_of(sources: Any) -> int:
+    """Return how large files are that can be read again."""
+    return 0 if _has_standard_input(sources) else sum(map(bytes_at, paths_of(sources) or ()))
 
 
 def _has_standard_input(sources: Any) -> bool:

@@ -97,16 +97,13 @@ class Table:
             "numbers; choose other columns with states."
         )
 
-    def size(self) -> str:
-        """Return how large the table is, in words."""
-        return f"{counted(self.n_rows, 'row')} of {counted(len(self.columns), 'column')}"
-
 
 def require_columns(tables: Sequence[Table]) -> None:
     """Refuse tables that hold nothing."""
     for table in tables:
         if not table.columns or table.n_rows == 0:
-            raise NotEnoughDataError(f"{table.label} is empty: it holds {table.size()}.")
+            size = f"{counted(table.n_rows, 'row')} of {counted(len(table.columns), 'column')}"
+            raise NotEnoughDataError(f"{table.label} is empty: it holds {size}.")
         if len({len(column) for column in table.columns.values()}) > 1:
             raise DataError(f"the columns of {table.label} differ in length.")
 

@@ -253,33 +253,28 @@ def joined_exports(tables: Sequence[Table], roles: Roles, notes: Notes) -> list[
     joined: list[Table] = []
     rows: list[set[Hashable]] = []
     for table in tables:
-        table_rows = _rows(table, roles)
-        partner = next((k for k, other in enumerate(rows) if _overlap(table_rows, other)), None)
+        names = [name for name in (roles.time, *roles.states) if name in table.columns]
+        table_rows: set[Hashable] = set(
+            zip(*(table.columns[name].tolist() for name in names), strict=True)
+        )
+        common = [len(table_rows & other) for other in rows]
+        # Whole copies are left out, with a sentence of their own, where rows are put in order.
+        partner = next(
+            (k for k, n in enumerate(common) if n >= FEWEST_SHARED and table_rows != rows[k]), None
+        )
         if partner is None:
             joined.append(table)
             rows.append(table_rows)
             continue
-        shared = len(table_rows & rows[partner])
+        exports = (
+            f"{table.label} and {joined[partner].label} share {common[partner]} rows: they are"
+        )
         notes.add(
-            "duplicate",
-            shared,
-            f"{table.label} and {joined[partner].label} share {shared} rows: they are exports "
-            "of one instrument and are joined.",
+            "duplicate", common[partner], f"{exports} exports of one instrument and are joined."
         )
         joined[partner] = _joined(joined[partner], table)
         rows[partner] |= table_rows
     return joined
-
-
-def _rows(table: Table, roles: Roles) -> set[Hashable]:
-    assert roles.time is not None
-    names = [name for name in (roles.time, *roles.states) if name in table.columns]
-    return set(zip(*(table.columns[name].tolist() for name in names), strict=True))
-
-
-def _overlap(rows: set[Hashable], other: set[Hashable]) -> bool:
-    # Whole copies are left out, with a sentence of their own, where rows are put in order.
-    return len(rows & other) >= FEWEST_SHARED and rows != other
 
 
 def _joined(first: Table, second: Table) -> Table:

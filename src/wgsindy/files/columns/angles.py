@@ -56,18 +56,15 @@ def unwrapped(
             unit = "deg" if _in_degrees(columns, units[p]) else "rad"
         if unit is not None:
             angles[p] = unit
-            notes.add("choice" if name in asked else "guess", 1, _sentence(name, unit))
+            made = " in degrees, converted to radians," if unit == "deg" else ""
+            sentence = (
+                f"{name!r} is an angle{made} and made continuous where it jumps by a turn; its "
+                "terms are sines and cosines."
+            )
+            notes.add("choice" if name in asked else "guess", 1, sentence)
     if not angles:
         return list(raw), ()
     return [replace(one, states=_continuous(one.states, angles)) for one in raw], tuple(angles)
-
-
-def _sentence(name: str, unit: str) -> str:
-    made = " in degrees, converted to radians," if unit == "deg" else ""
-    return (
-        f"{name!r} is an angle{made} and made continuous where it jumps by a turn; its terms are "
-        "sines and cosines."
-    )
 
 
 def _turning(columns: Sequence[FloatArray], name: str) -> str | None:

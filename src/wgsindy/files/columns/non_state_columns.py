@@ -53,8 +53,13 @@ def real_states(
     is one of times.
     """
     states = list(numeric)
+    counting = [
+        name
+        for name, column in table.columns.items()
+        if len(column) > 2 and column.dtype.kind in "iu" and (np.diff(column) == 1).all()
+    ]
     rules: list[Callable[[str], bool]] = [
-        lambda name: _counts(table, name),
+        lambda name: name in counting,
         lambda name: bool(ID.fullmatch(name.strip())) and _whole(table, name),
         lambda name: is_time(name) and _goes_on(table, name),
         lambda name: clock is not None and bool(CALENDAR_PART.fullmatch(name.strip())),
@@ -66,11 +71,6 @@ def real_states(
         # A lone counter may be a state after all: a ramp.
         states = kept if kept and table.positional != frozenset(states) else states
     return _positions_in_order(_one_price(states))
-
-
-def _counts(table: Table, name: str) -> bool:
-    column = table.columns[name]
-    return len(column) > 2 and column.dtype.kind in "iu" and bool((np.diff(column) == 1).all())
 
 
 def _whole(table: Table, name: str) -> bool:

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -250,7 +250,8 @@ def times_of(table: Table, name: str, asked: ReadingOptions) -> Times:
         return _of_moments(dates, 0, asked)
     if column.dtype.kind in "iu":
         column = column.astype(np.int64)  # small integers overflow, unsigned ones cannot go back
-    origin = _first(column)
+    there = column[~np.isnan(column)] if column.dtype.kind == "f" else column
+    origin = there[0] if len(there) else column.dtype.type(0)
     # Subtracted as integers: nanoseconds since 1970 do not fit a float.
     with np.errstate(invalid="ignore"):  # a time that is infinite is none
         since = (column - origin).astype(np.float64)
@@ -298,11 +299,6 @@ def with_joined_date(table: Table) -> Table:
     ]
     columns = {n: c for n, c in table.columns.items() if n != text["date"]}
     return replace(table, columns=columns | {text["time"]: np.array(joined, dtype=object)})
-
-
-def _first(column: Column) -> Any:
-    there = ~np.isnan(column) if column.dtype.kind == "f" else np.ones(len(column), dtype=bool)
-    return column[there][0] if there.any() else column.dtype.type(0)
 
 
 def epoch_sentence(name: str, epoch: str, wanted: str) -> str:

@@ -75,7 +75,8 @@ def tables_of_arrays(arrays: Mapping[str, Column], label: str) -> list[Table]:
         ]
     lengths = {len(array) for array in by_rank[1].values()}
     if by_rank[3] or len(lengths) != 1:
-        raise DataError(f"the arrays of {label} do not fit together: {_shapes(arrays)}. {ADVICE}")
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:8])
+        raise DataError(f"the arrays of {label} do not fit together: {shapes}. {ADVICE}")
     columns = _fields(by_rank[1])
     unnamed = frozenset(columns) if list(columns) == [positional_name(0)] else frozenset[str]()
     return [Table(label, columns, positional=unnamed, dt=dt)]
@@ -150,10 +151,6 @@ def _stack(
         of_trajectory |= {n: a for n, a in columns.items() if a.shape == (rows,)}
         tables.append(_matrix(array[index], of_trajectory, f"{label}[{index}]", dt))
     return tables
-
-
-def _shapes(arrays: Mapping[str, Column]) -> str:
-    return ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:8])
 
 
 @contextmanager

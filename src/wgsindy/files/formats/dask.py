@@ -37,14 +37,14 @@ class Task:
         """
         from dask.local import get_sync
 
-        kept = {key: value for key, value in self.graph.items() if _is_future(value)}
+        kept = {
+            key: value
+            for key, value in self.graph.items()
+            if type(value).__module__.startswith("distributed.") and hasattr(value, "result")
+        }
         if not kept:
             return get_sync(self.graph, self.key)
         return get_sync({**self.graph, **_fetched(kept)}, self.key)
-
-
-def _is_future(value: Any) -> bool:
-    return type(value).__module__.partition(".")[0] == "distributed" and hasattr(value, "result")
 
 
 def _fetched(futures: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -181,7 +181,8 @@ def tables_of_labelled(source: Any) -> list[Table]:
     single = not hasattr(source, "data_vars")
     variables = {str(source.name or "x"): source} if single else dict(source.data_vars)
     time = _time(source)
-    runs = [str(dim) for dim in source.dims if dim != time and _is_of_runs(str(dim))]
+    others = [str(dim) for dim in source.dims if dim != time]
+    runs = [d for d in others if TRAJECTORY_NAME.fullmatch(d) or d.lower() in MEMBERS]
     tables = []
     for places in product(*(range(source.sizes[run]) for run in runs)):
         one = dict(zip(runs, places, strict=True))
@@ -208,10 +209,6 @@ def _time(source: Any) -> str:
         f"which of the dimensions {dims} is time cannot be told; rename it to 'time' with "
         ".rename(...)."
     )
-
-
-def _is_of_runs(dim: str) -> bool:
-    return bool(TRAJECTORY_NAME.fullmatch(dim)) or dim.lower() in MEMBERS
 
 
 def _times(values: Any) -> Column:
