@@ -31,6 +31,7 @@ from wgsindy.files import (
     Note,
     Reading,
     ReadingOptions,
+    as_list,
     collecting_warnings,
     formula_name,
     label_of,
@@ -156,7 +157,7 @@ def fit_file(
         found = open_data(data, options, stream=stream)
         measured: Dataset = found.data.thinned(every)
         changes, changed = _changed(
-            [*_logarithms(log, measured.names), *_listed(transform)], measured
+            [*_logarithms(log, measured.names), *as_list(transform, "transform")], measured
         )
         library = _periodic(library, found.angles, changed, order)
         _refuse_change(order, changes)
@@ -233,13 +234,9 @@ def default_folder(data: Any) -> Path:
     return Path(f"{stem.strip('-') or 'data'}-wgsindy")
 
 
-def _listed(given: str | Sequence[str]) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)
-
-
 def _logarithms(wanted: str | Sequence[str], names: Sequence[str]) -> list[str]:
     """Write changes to logarithms; a column may be named as the file does, ``Adj Close``."""
-    own = [name if name in names else formula_name(name) for name in _listed(wanted)]
+    own = [name if name in names else formula_name(name) for name in as_list(wanted, "log")]
     return [f"log_{name} = log({name})" for name in own]
 
 

@@ -26,7 +26,7 @@ from wgsindy.files.atomic import (
 from wgsindy.files.coercion import as_dataset
 from wgsindy.files.columns.roles import formula_name
 from wgsindy.files.notes import Note, Reading, collecting_warnings
-from wgsindy.files.options import ReadingOptions, options_of
+from wgsindy.files.options import ReadingOptions, as_list, options_of
 from wgsindy.files.reading import label_of, open_data, read, stream
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "Reading",
     "ReadingOptions",
     "as_dataset",
+    "as_list",
     "collecting_warnings",
     "csv_text",
     "formula_name",

@@ -6,35 +6,15 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 from wgsindy import errors
 from wgsindy.data import Dataset
 
-Kind = Literal[
-    "choice",
-    "gap",
-    "missing",
-    "short",
-    "duplicate",
-    "unsorted",
-    "restart",
-    "constant",
-    "repeated",
-    "straight",
-    "outlier",
-    "units",
-    "guess",
-    "unreadable",
-    "encoding",
-    "renamed",
-    "change",
-    "simulation",
-]
-
 # A choice that follows from names or from arguments, and what a change of states means for the
 # result, are told, not warned of.
-WARNING_OF: dict[Kind, type[errors.WgsindyWarning]] = {
+TOLD = ("choice", "change", "simulation")
+WARNING_OF: dict[str, type[errors.WgsindyWarning]] = {
     "gap": errors.GapWarning,
     "missing": errors.MissingValuesWarning,
     "short": errors.ShortPiecesWarning,
@@ -51,7 +31,7 @@ WARNING_OF: dict[Kind, type[errors.WgsindyWarning]] = {
     "encoding": errors.EncodingGuessWarning,
     "renamed": errors.RenamedColumnsWarning,
 }
-KIND_OF: dict[type[Warning], Kind] = {warning: kind for kind, warning in WARNING_OF.items()}
+KIND_OF: dict[type[Warning], str] = {warning: kind for kind, warning in WARNING_OF.items()}
 DataT = TypeVar("DataT", bound=Dataset, covariant=True)
 
 
@@ -59,7 +39,7 @@ DataT = TypeVar("DataT", bound=Dataset, covariant=True)
 class Note:
     """One finding: its kind, how many rows, columns, files or warnings it is about, a sentence."""
 
-    kind: Kind
+    kind: str  # one of those that are told, or of those with a warning
     count: int
     sentence: str
 
@@ -67,7 +47,7 @@ class Note:
 class Notes(list[Note]):
     """What is found on the way from a source to data, in the order of the steps."""
 
-    def add(self, kind: Kind, count: int, sentence: str) -> None:
+    def add(self, kind: str, count: int, sentence: str) -> None:
         """Add a note, unless it is about nothing."""
         if count:
             self.append(Note(kind, count, sentence))
@@ -76,7 +56,7 @@ class Notes(list[Note]):
 def warn_of(notes: Sequence[Note], *, stacklevel: int) -> None:
     """Give each note its warning; ``stacklevel`` counts from the caller of this function."""
     for note in notes:
-        if note.kind in WARNING_OF:
+        if note.kind not in TOLD:
             warnings.warn(note.sentence, WARNING_OF[note.kind], stacklevel=stacklevel + 1)
 
 

@@ -7,7 +7,6 @@ the reader of the warning knows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -34,46 +33,29 @@ def inspect(raw: Sequence[RawTrajectory], names: Sequence[str], notes: Notes) ->
         states = np.concatenate([trajectory.states for trajectory in raw])
         owner = np.repeat(np.arange(len(raw)), [len(trajectory.states) for trajectory in raw])
         for p, name in enumerate(names):
-            samples = _note_stand_ins(Coordinate(states[:, p], owner), name, notes)
-            _note_outliers(samples, name, notes)
+            measured = _note_stand_ins(states[:, p], name, notes)
+            # All trajectories as if they were one array: there may be 100,000 short ones, and a
+            # call of NumPy for each of them takes longer than all their numbers.
+            _note_outliers(states[measured, p], owner[measured], name, notes)
         _note_changes_of_unit(raw, names, notes)
         _note_other_units(raw, names, notes)
 
 
-@dataclass(frozen=True)
-class Coordinate:
-    """One coordinate of all trajectories, one after the other, as if they were one array.
-
-    A file may have 100,000 short trajectories, and a call of NumPy for each of them takes longer
-    than all their numbers.
-    """
-
-    values: FloatArray  # (n,)
-    owner: IntArray  # (n,) number of the trajectory, ascending
-
-    def starts_of_increments(self) -> IntArray:
-        """Return the samples that have one after them in the same trajectory, ``(m,)``."""
-        return np.flatnonzero(self.owner[1:] == self.owner[:-1])
-
-
-def _note_stand_ins(samples: Coordinate, name: str, notes: Notes) -> Coordinate:
-    """Note numbers that seem to stand for no value; return the other samples."""
-    stand_ins = _stand_ins(samples.values)
-    if not len(stand_ins):
-        return samples
-    stands_in = np.isin(samples.values, stand_ins)
-    count = int(np.count_nonzero(stands_in))
-    values = ", ".join(f"{value:g}" for value in stand_ins)
+def _note_stand_ins(values: FloatArray, name: str, notes: Notes) -> BoolArray:
+    """Note numbers that seem to stand for no value; return which do not, ``(n,)``."""
+    stand_ins = _stand_ins(values)
+    stands_in = np.isin(values, stand_ins) if stand_ins else np.zeros(len(values), dtype=bool)
+    count, shown = int(np.count_nonzero(stands_in)), ", ".join(f"{v:g}" for v in stand_ins)
     notes.add(
         "outlier",
         count,
-        f"{counted(count, 'value')} of {name} at exactly {values}, far from all others: "
-        f"kept. Pass missing=[{values}] if that stands for no value.",
+        f"{counted(count, 'value')} of {name} at exactly {shown}, far from all others: kept. "
+        f"Pass missing=[{shown}] if that stands for no value.",
     )
-    return Coordinate(samples.values[~stands_in], samples.owner[~stands_in])
+    return ~stands_in
 
 
-def _stand_ins(values: FloatArray) -> FloatArray:
+def _stand_ins(values: FloatArray) -> list[float]:
     """Return an extreme value that occurs again and lies farther off than all others spread.
 
     The others are the majority, so that increments are left between them.
@@ -86,11 +68,11 @@ def _stand_ins(values: FloatArray) -> FloatArray:
             distance = float(np.abs(rest - end).min())
             if distance > np.ptp(rest):
                 stand_ins.append(float(end))
-    return np.array(stand_ins)
+    return stand_ins
 
 
-def _note_outliers(samples: Coordinate, name: str, notes: Notes) -> None:
-    odd = _jumping(samples)
+def _note_outliers(values: FloatArray, owner: IntArray, name: str, notes: Notes) -> None:
+    odd = _jumping(values, owner)
     if len(odd):
         notes.add(
             "outlier",
@@ -101,14 +83,15 @@ def _note_outliers(samples: Coordinate, name: str, notes: Notes) -> None:
         )
 
 
-def _jumping(samples: Coordinate) -> FloatArray:
+def _jumping(values: FloatArray, owner: IntArray) -> FloatArray:
     """Return values that leave and come back at once, and those that leave for good.
 
+    ``owner (n,)`` is the number of each value's trajectory, ascending.
     They are in the order of trajectories, in each of them first those that come back.
     """
-    starts = samples.starts_of_increments()
-    owner = samples.owner[starts]
-    increments = samples.values[starts + 1] - samples.values[starts]
+    starts = np.flatnonzero(owner[1:] == owner[:-1])
+    owner = owner[starts]
+    increments = values[starts + 1] - values[starts]
     size = np.abs(increments)
     usual = float(np.median(size)) if len(size) else 0.0
     # Nearly always nothing is that large, and there is no need to look around each increment.
@@ -126,7 +109,7 @@ def _jumping(samples: Coordinate) -> FloatArray:
     jumps = np.concatenate([np.flatnonzero(spike & long), np.flatnonzero(jump & long)])
     comes_back = np.arange(len(jumps)) < np.count_nonzero(spike & long)
     order = np.lexsort((jumps, ~comes_back, rank[jumps]))
-    return np.asarray(samples.values[starts[jumps[order]] + 1])
+    return np.asarray(values[starts[jumps[order]] + 1])
 
 
 def _stands_out(increments: FloatArray, more: int, usual: float) -> BoolArray:
