@@ -24,7 +24,9 @@ from wgsindy.files.notes import counted, listed
 Column = NDArray[Any]  # numbers (NaN is missing), datetime64 (NaT), or objects (text or None)
 VARIABLE = re.compile(r"variable|var|parameter|channel|quantity|coordinate|sensor", re.IGNORECASE)
 VALUE = re.compile(r"value|val|reading|measurement", re.IGNORECASE)
-MOST_VARIABLES = 64
+MOST_VARIABLES = 64  # no library of terms is that wide
+HEAD_ROWS = 1000  # by which columns are recognised
+BLOCK_ROWS = 65_536  # read at a time: 0.5 MB a column
 
 
 @dataclass(frozen=True)
@@ -188,10 +190,6 @@ def as_data_error(path: Path, kind: str) -> Iterator[None]:
         raise DataError(
             f"{path} cannot be read as {kind}: {why[:160]}. It may be half written; write it again."
         ) from None
-
-
-HEAD_ROWS = 1000  # by which columns are recognised
-BLOCK_ROWS = 65_536
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,12 @@ from wgsindy.files.notes import Notes, counted
 
 # Times of shuffled rows increase for 2 rows on average; of an experiment done again, for many.
 FEWEST_ROWS_BETWEEN_RESTARTS = 10
+# A gap is 5 times the 95th percentile of the steps: 5 even steps; among steps of random samplers
+# (exponential law) one in 3 million. Where more than 5 % of the steps are gaps the percentile is
+# one of them, so it is taken to be at most what the exponential law makes of the median.
+GAP_FACTOR = 5.0
+USUAL_SHARE = 0.95
+MOST_OVER_MEDIAN = float(np.log(1 - USUAL_SHARE) / np.log(0.5))
 
 
 @dataclass
@@ -157,14 +163,6 @@ def _note_disorder(disorder: _Disorder, whole_copies: int, notes: Notes) -> None
         "duplicate", disorder.copies, f"{copies} with the time and states of another row: left out."
     )
     notes.add("duplicate", whole_copies, whole)
-
-
-# A gap is 5 times the 95th percentile of the steps: 5 even steps; among steps of random samplers
-# (exponential law) one in 3 million. Where more than 5 % of the steps are gaps the percentile is
-# one of them, so it is taken to be at most what the exponential law makes of the median.
-GAP_FACTOR = 5.0
-USUAL_SHARE = 0.95
-MOST_OVER_MEDIAN = float(np.log(1 - USUAL_SHARE) / np.log(0.5))
 
 
 @dataclass

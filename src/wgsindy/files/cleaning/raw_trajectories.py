@@ -20,6 +20,10 @@ from wgsindy.files.notes import Notes, counted, listed
 from wgsindy.files.options import ReadingOptions, as_list
 from wgsindy.files.table import Column, Roles, Table
 
+# Noise never repeats itself: rows that are equal in time and all states are one measurement.
+FEWEST_SHARED = 3  # rows: of rounded numbers one may be there twice by chance
+MOST_TABLES = 100  # beyond, files are runs, not exports
+
 
 @dataclass(frozen=True)
 class RawTrajectory:
@@ -235,11 +239,6 @@ def as_logarithms(
             states[:, p] = np.log(states[:, p])
         logarithms.append(RawTrajectory(trajectory.label, trajectory.times, states))
     return logarithms
-
-
-# Noise never repeats itself: rows that are equal in time and all states are one measurement.
-FEWEST_SHARED = 3
-MOST_TABLES = 100  # beyond, files are runs, not exports
 
 
 def joined_exports(tables: Sequence[Table], roles: Roles, notes: Notes) -> list[Table]:

@@ -25,7 +25,7 @@ SMALL_STEP, LARGE_STEP = (
     0.75,
 )  # of a turn: all steps are shorter than the one or longer than the other
 AT_THE_ENDS = 0.05  # of a turn: so close the values come to both
-MOST_JUMPS = 0.2  # of all steps
+MOST_JUMPS = 0.2  # of all steps: an angle that turns faster cannot be followed
 
 
 def unwrapped(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from wgsindy.files.columns.times import MOSTLY
 from wgsindy.files.table import Table
 
 ROW_NUMBER = re.compile(
@@ -82,7 +83,7 @@ def _whole(table: Table, name: str) -> bool:
 def _goes_on(table: Table, name: str) -> bool:
     """Whether a column goes on nearly everywhere, as a clock does, and a temperature T does not."""
     steps = np.diff(table.numbers(name))
-    return bool(np.mean(steps[np.isfinite(steps)] >= 0) > 0.9) if len(steps) else False
+    return bool(np.mean(steps[np.isfinite(steps)] >= 0) > MOSTLY) if len(steps) else False
 
 
 def _one_price(names: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy.data import FloatArray
 from wgsindy.errors import DataError
 from wgsindy.files.columns.non_state_columns import real_states
-from wgsindy.files.columns.times import looks_like_timestamps
+from wgsindy.files.columns.times import MOSTLY, looks_like_timestamps
 from wgsindy.files.columns.units import UNIT_OF, header_unit
 from wgsindy.files.notes import Notes, counted, listed
 from wgsindy.files.options import StreamOptions, as_list
@@ -34,7 +34,8 @@ TRAJECTORY_NAME = re.compile(
 )
 # A coordinate with noise goes up 19 times in a row once in 500,000.
 SURELY_INCREASING = 20
-MANY_STATES = 3
+MANY_STATES = 3  # beyond, a guess is told: libraries grow with a power of the number
+STATE = "x"
 
 
 def find_roles(
@@ -208,7 +209,7 @@ def _guess_time(
 def _looks_like_time(values: FloatArray, *, even_only: bool) -> bool:
     steps = np.diff(values[np.isfinite(values)])
     up = steps[steps > 0]
-    if len(up) < 2 or len(up) < 0.9 * len(steps):
+    if len(up) < 2 or len(up) < MOSTLY * len(steps):
         return False
     even = bool(np.ptp(up) <= 0.01 * np.median(up))
     # Trajectories one after the other: even steps, and now and then back to the start.
@@ -295,9 +296,6 @@ def _for_formulas(states: Sequence[str]) -> list[str]:
             name += "_"
         new.append(name)
     return new
-
-
-STATE = "x"
 
 
 def one_trajectory_a_column(

@@ -25,6 +25,23 @@ TRADING_DAYS = 252  # in a year, as is the custom
 FEWEST_DAYS = 15
 ONE_TIME_OF_DAY = 3_600_000_000  # microseconds: midnight in New York is 4 or 5 o'clock in UTC
 LONGEST_CLOSURE = 5  # days from one session to the next: Thursday before Easter to Tuesday
+NUMERIC = r"^\s*(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})(?:[T ,]+(.*))?$"
+TIME_OF_DAY = r"^\s*(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?\s*(?:([AaPp])\.?[Mm]\.?)?\s*Z?\s*$"
+DAYS = ("%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y")
+# Patterns, and what stands before and after a field: of a month alone, its first day.
+PATTERNS = (
+    *((f"{day}{clock}", "", "") for clock in ("", " %H:%M:%S", " %H:%M") for day in DAYS),
+    ("%Y-%m-%d", "", "-01"),
+    ("%Y/%m/%d", "", "/01"),
+    ("%d %b %Y", "01 ", ""),
+)
+# A clock that is read the wrong way round jumps by months: its longest step over its usual one.
+CLEARLY_MORE_EVEN = 3.0
+MOSTLY = 0.9  # so many steps of a clock go ahead, if not all; of noise, half of them do
+OLDEST, NEWEST = 1500_01_01, 2200_12_31  # dates as whole numbers
+# From September 2001 to 2103 the count of seconds since 1970 lies between these.
+EPOCH_FIRST, EPOCH_LAST = 1.0e9, 4.2e9
+EPOCH_UNITS = ("s", "ms", "us", "ns")
 
 
 def trading_days(moments: Column) -> FloatArray | None:
@@ -55,21 +72,6 @@ def trading_days(moments: Column) -> FloatArray | None:
     place = np.searchsorted(dates, days)
     counted_days[there] = numbers[place] - numbers[place[0]]
     return counted_days
-
-
-NUMERIC = r"^\s*(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})(?:[T ,]+(.*))?$"
-TIME_OF_DAY = r"^\s*(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?\s*(?:([AaPp])\.?[Mm]\.?)?\s*Z?\s*$"
-DAYS = ("%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y")
-# Patterns, and what stands before and after a field: of a month alone, its first day.
-PATTERNS = (
-    *((f"{day}{clock}", "", "") for clock in ("", " %H:%M:%S", " %H:%M") for day in DAYS),
-    ("%Y-%m-%d", "", "-01"),
-    ("%Y/%m/%d", "", "/01"),
-    ("%d %b %Y", "01 ", ""),
-)
-# A clock that is read the wrong way round jumps by months: its longest step over its usual one.
-CLEARLY_MORE_EVEN = 3.0
-OLDEST, NEWEST = 1500_01_01, 2200_12_31  # dates as whole numbers
 
 
 def moments_of(column: Column, label: str, name: str) -> Column | None:
@@ -171,7 +173,7 @@ def _unevenness(moments: pl.Series) -> float:
     """Longest step over the usual one; infinite if time goes back."""
     steps = np.diff(moments.drop_nulls().to_numpy()).astype(np.float64)
     ahead = steps[steps > 0]
-    if not len(ahead) or len(ahead) < 0.9 * len(steps):
+    if not len(ahead) or len(ahead) < MOSTLY * len(steps):
         return float("inf")
     return float(ahead.max() / np.median(ahead))
 
@@ -203,11 +205,6 @@ def _day_seconds(text: pl.Series) -> pl.Series:
     is_half = half.is_not_null()
     hour = hour.zip_with(~is_half, hour % 12 + 12 * (half == "p").fill_null(False).cast(pl.Float64))
     return hour * 3600 + minute * 60 + second.cast(pl.Float64).fill_null(0.0)
-
-
-# From September 2001 to 2103 the count of seconds since 1970 lies between these.
-EPOCH_FIRST, EPOCH_LAST = 1.0e9, 4.2e9
-EPOCH_UNITS = ("s", "ms", "us", "ns")
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from wgsindy.files.notes import listed
 from wgsindy.files.table import (
     BLOCK_ROWS,
     HEAD_ROWS,
+    MOST_VARIABLES,
     Column,
     Table,
     WantedColumns,
@@ -39,7 +40,14 @@ from wgsindy.files.table import (
     positional_name,
 )
 
-MANY_COLUMNS = 64  # no library of terms is that wide; more columns than rows are a transpose
+ADVICE = (
+    "Use columns of one length, one (n, d) or (R, n, d) array with its times, or one (n, d) array "
+    "per trajectory."
+)
+SOURCE_BLOCKS = 16  # a file is opened once for so many blocks
+# Arrays by name that can be opened again and again, here or on another machine: anything with a
+# shape and slices, of which nothing is read yet.
+Opened = Callable[[], AbstractContextManager[Mapping[str, Any]]]
 
 
 def tables_of_arrays(arrays: Mapping[str, Column], label: str) -> list[Table]:
@@ -80,12 +88,6 @@ def tables_of_arrays(arrays: Mapping[str, Column], label: str) -> list[Table]:
     columns = _fields(by_rank[1])
     unnamed = frozenset(columns) if list(columns) == [positional_name(0)] else frozenset[str]()
     return [Table(label, columns, positional=unnamed, dt=dt)]
-
-
-ADVICE = (
-    "Use columns of one length, one (n, d) or (R, n, d) array with its times, or one (n, d) array "
-    "per trajectory."
-)
 
 
 def _groups(arrays: Mapping[str, Column]) -> dict[str, dict[str, Column]]:
@@ -131,7 +133,7 @@ def _fields(arrays: Mapping[str, Column]) -> dict[str, Column]:
 
 def _matrix(array: Column, columns: Mapping[str, Column], label: str, dt: float | None) -> Table:
     rows, width = array.shape
-    if width > max(rows, MANY_COLUMNS):
+    if width > max(rows, MOST_VARIABLES):  # more columns than rows are a transpose
         raise DataError(
             f"{label} has shape {array.shape}: {width} coordinates of {rows} samples. One row must "
             "be a sample; pass its transpose."
@@ -194,14 +196,6 @@ def _zarr_arrays(group: Any, prefix: str) -> Iterator[tuple[str, Any]]:
         yield prefix + name, array
     for name, inner in sorted(group.groups()):
         yield from _zarr_arrays(inner, f"{prefix}{name}/")
-
-
-SOURCE_BLOCKS = 16  # a file is opened once for so many blocks
-
-
-# Arrays by name that can be opened again and again, here or on another machine: anything with a
-# shape and slices, of which nothing is read yet.
-Opened = Callable[[], AbstractContextManager[Mapping[str, Any]]]
 
 
 def given_array(array: Any) -> AbstractContextManager[Mapping[str, Any]]:

@@ -25,9 +25,9 @@ MOMENT_FIELD = re.compile(
     r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ].*)?|\d{8}T\d+.*|\d{1,2}:\d{2}(:\d{2}([.,]\d*)?)?",
     re.ASCII,
 )
-LOOKED_AT = 300  # lines that are no comments
+LOOKED_AT = 300  # lines that are no comments: more do not change what is found
 QUOTE = '"'
-LONGEST_FIELD = 20  # lines of a quoted field
+LONGEST_FIELD = 20  # lines of a quoted field: beyond, its quote was never closed
 
 FieldKind = Literal["number", "moment", "missing", "text"]
 

@@ -33,6 +33,8 @@ from wgsindy.files.table import (
 BUFFER = 2**20  # bytes of a column held at a time: row groups of Parquet may be large
 
 LARGEST_FLOAT = sys.float_info.max
+MEMBERS = ("member", "realization", "realisation", "ensemble", "number")  # of an ensemble
+SOURCE_ROWS = 2**20  # the index of all row groups is read anew for so many rows
 
 
 def is_frame(source: object) -> bool:
@@ -158,9 +160,6 @@ def _array(source: Any, name: str) -> Column:
     return array
 
 
-MEMBERS = ("member", "realization", "realisation", "ensemble", "number")  # of an ensemble
-
-
 def is_labelled(source: object) -> bool:
     """Whether a source is an xarray ``DataArray`` or ``Dataset``."""
     return all(hasattr(source, name) for name in ("dims", "coords", "isel", "to_dataframe"))
@@ -240,9 +239,6 @@ def _columns(name: str, variable: Any, time: str, *, alone: bool) -> Iterator[tu
         parts = [str(names[place]) for names, place in zip(labels, places, strict=True)]
         words = parts if alone and all(part.isidentifier() for part in parts) else [name, *parts]
         yield "_".join(words if parts else [name]), values.astype(np.float64)
-
-
-SOURCE_ROWS = 2**20  # the index of all row groups is read anew for so many rows
 
 
 @dataclass(frozen=True)

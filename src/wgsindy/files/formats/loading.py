@@ -45,7 +45,20 @@ from wgsindy.files.formats.text import TextTable, table_of_text
 from wgsindy.files.table import Column, LazyTable, Table, as_data_error, positional_name
 
 MOST_TEXT_BYTES = 64 * 2**20  # bytes: as a table of short rows, they take 13 times as much memory
-MOST_ARRAY_BYTES = 256 * 2**20  # bytes of arrays
+MOST_ARRAY_BYTES = 256 * 2**20  # as much as is read into memory unasked
+Format = Literal["Parquet", "NPY", "NPZ", "HDF5", "Zarr", "gzip", "MATLAB", "Excel", "text"]
+MAGIC: tuple[tuple[bytes, Format], ...] = (
+    (b"PAR1", "Parquet"),
+    (b"\x93NUMPY", "NPY"),
+    (b"PK\x03\x04", "NPZ"),
+    (b"PK\x05\x06", "NPZ"),  # a zip archive of nothing
+    (b"\x89HDF\r\n\x1a\n", "HDF5"),
+    (b"\x1f\x8b", "gzip"),
+    (b"MATLAB 5.0", "MATLAB"),
+    (b"\xd0\xcf\x11\xe0", "Excel"),
+)
+LONGEST_MAGIC = max(len(magic) for magic, _ in MAGIC)
+ZARR_MARKERS = ("zarr.json", ".zgroup", ".zarray")
 
 
 def unpacked_gzip(content: bytes, path: Path) -> bytes:
@@ -119,21 +132,6 @@ def table_of_workbook(content: bytes, label: str) -> Table:
 def _line(row: Sequence[Any]) -> str:
     """Write cells with tabs between them; a number keeps all of its digits."""
     return "\t".join("" if cell is None else " ".join(str(cell).split()) for cell in row)
-
-
-Format = Literal["Parquet", "NPY", "NPZ", "HDF5", "Zarr", "gzip", "MATLAB", "Excel", "text"]
-MAGIC: tuple[tuple[bytes, Format], ...] = (
-    (b"PAR1", "Parquet"),
-    (b"\x93NUMPY", "NPY"),
-    (b"PK\x03\x04", "NPZ"),
-    (b"PK\x05\x06", "NPZ"),  # a zip archive of nothing
-    (b"\x89HDF\r\n\x1a\n", "HDF5"),
-    (b"\x1f\x8b", "gzip"),
-    (b"MATLAB 5.0", "MATLAB"),
-    (b"\xd0\xcf\x11\xe0", "Excel"),
-)
-LONGEST_MAGIC = max(len(magic) for magic, _ in MAGIC)
-ZARR_MARKERS = ("zarr.json", ".zgroup", ".zarray")
 
 
 def expanded(pattern: str | os.PathLike[str]) -> list[Path]:

@@ -35,6 +35,11 @@ BYTE_ORDER_MARKS = (
 CONTROL = bytes(sorted(set(range(32)) - set(b"\t\n\r\f") | {127}))
 GROUPED = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
 COMMENT_LINE = rf"^\s*({'|'.join(COMMENTS)})"
+HEAD_BYTES, FEWEST_LINES = 2**17, 40  # by which columns are recognised, if lines are long
+SOURCE_BYTES = 2**22  # read at a time: some 50,000 rows
+BLANK_LINE = re.compile(rb"(?:^|\n)[ \t\r]*(?=\n)")
+FieldForm = Literal["number", "whole", "text", "stamp"]
+NULLS = ["", "NA", "nan", "NaN", "null"]
 
 
 def table_of_text(content: bytes, label: str, separator: str | None = None) -> Table:
@@ -208,13 +213,6 @@ def _read_column(fields: pl.Series) -> tuple[Column, Unread | str | None]:
 
 def _number_with(mark: str) -> str:
     return rf"^[+-]?(\d+{mark}\d*|{mark}\d+)([eEdD][+-]?\d+)?$"
-
-
-HEAD_BYTES, FEWEST_LINES = 2**17, 40
-SOURCE_BYTES = 2**22
-BLANK_LINE = re.compile(rb"(?:^|\n)[ \t\r]*(?=\n)")
-FieldForm = Literal["number", "whole", "text", "stamp"]
-NULLS = ["", "NA", "nan", "NaN", "null"]
 
 
 @dataclass(frozen=True)
