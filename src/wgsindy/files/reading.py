@@ -13,8 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from wgsindy.data import (
     Block,
     Dataset,
@@ -138,10 +136,11 @@ def _in_memory(source: Any, asked: ReadingOptions) -> Reading[Trajectories]:
     raw = without_gaps(ordered(raw, notes), asked.gap, notes)
     raw, turning = unwrapped(raw, coordinates, units, as_list(asked.angle, "angle"), notes)
     data = _screened(_trajectories(raw, asked.dt, coordinates), notes)
-    labels = [one.label for one in raw] if len(raw) == len(data) else None
-    inspect(as_logarithms(_complete(data, labels), logged, coordinates), coordinates, notes)
-    for name in (coordinates[k] for k in logged):
-        data = data.replaced(name, name, np.log)
+    labels = [one.label for one in raw]
+    if len(labels) != len(data):  # screening has split some
+        labels = [f"trajectory {k}" for k in range(len(data))]
+    data = as_logarithms(data, [coordinates[k] for k in logged], labels)
+    inspect(data, labels, notes)
     if inputs:
         data = data.driven_by([str(name) for name in inputs])
         sentence = f"inputs: {', '.join(data.inputs)}, which have no equation of their own."
@@ -174,16 +173,6 @@ def _trajectories(
         if times:
             return Trajectories(states, times=times, names=names)
         return Trajectories(states, dt, names=names)
-
-
-def _complete(data: Trajectories, labels: Sequence[str] | None) -> list[RawTrajectory]:
-    """Return the rows that are left, to be looked at."""
-    return [
-        RawTrajectory(
-            labels[k] if labels else f"trajectory {k}", np.append(0.0, data.steps(k).cumsum()), path
-        )
-        for k, path in enumerate(data)
-    ]
 
 
 def _screened(data: Trajectories, notes: Notes) -> Trajectories:

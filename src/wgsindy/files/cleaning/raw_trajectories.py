@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wgsindy.data import FloatArray, IntArray, real_numbers
+from wgsindy.data import FloatArray, IntArray, Trajectories, real_numbers
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.files.columns.times import Times, check_dt, times_of_all
 from wgsindy.files.notes import Notes, counted, listed
@@ -213,32 +213,26 @@ def drop_constant(
     return moving, tuple(int(k) for k in kept)
 
 
-def as_logarithms(
-    raw: Sequence[RawTrajectory], logged: Sequence[int], names: Sequence[str]
-) -> list[RawTrajectory]:
-    """Replace some states by their logarithms.
+def as_logarithms(data: Trajectories, logged: Sequence[str], labels: Sequence[str]) -> Trajectories:
+    """Replace some states by their logarithms; ``labels`` are what to call the trajectories.
 
     Raises
     ------
     DataError
         If such a state is zero or negative somewhere.
     """
-    if not logged:
-        return list(raw)
-    logarithms = []
-    for trajectory in raw:
-        states = trajectory.states.copy()
-        for p in logged:
-            bad = np.flatnonzero(states[:, p] <= 0)
+    for name in logged:
+        for label, path in zip(labels, data, strict=True):
+            values = path[:, data.names.index(name)]
+            bad = np.flatnonzero(values <= 0)
             if len(bad):
                 raise DataError(
-                    f"{names[p]} of a state that is not positive: {trajectory.label} has "
-                    f"{states[bad[0], p]:g} at row {bad[0]} ({len(bad)} such rows). Leave the "
-                    "logarithm out, or mark these values as missing."
+                    f"{name} of a state that is not positive: {label} has {values[bad[0]]:g} at "
+                    f"row {bad[0]} ({len(bad)} such rows). Leave the logarithm out, or mark these "
+                    "values as missing."
                 )
-            states[:, p] = np.log(states[:, p])
-        logarithms.append(RawTrajectory(trajectory.label, trajectory.times, states))
-    return logarithms
+        data = data.replaced(name, name, np.log)
+    return data
 
 
 def joined_exports(tables: Sequence[Table], roles: Roles, notes: Notes) -> list[Table]:

@@ -11,8 +11,7 @@ from functools import reduce
 
 import numpy as np
 
-from wgsindy.data import BoolArray, FloatArray, IntArray
-from wgsindy.files.cleaning.raw_trajectories import RawTrajectory
+from wgsindy.data import BoolArray, FloatArray, IntArray, Trajectories
 from wgsindy.files.notes import Notes, counted
 
 # An increment this many times the largest of its eight neighbours, and the usual one, stands out.
@@ -26,19 +25,20 @@ FEWEST_OTHERS = 8  # values that can tell how far values spread
 SCALE_BLOCK = 10  # increments whose median is a scale that no single outlier moves
 
 
-def inspect(raw: Sequence[RawTrajectory], names: Sequence[str], notes: Notes) -> None:
-    """Note spikes, jumps and changes of units."""
+def inspect(data: Trajectories, labels: Sequence[str], notes: Notes) -> None:
+    """Note spikes, jumps and changes of units; ``labels`` are what to call the trajectories."""
     # Numbers whose differences overflow are refused by the fit, with a sentence.
     with np.errstate(over="ignore", invalid="ignore"):
-        states = np.concatenate([trajectory.states for trajectory in raw])
-        owner = np.repeat(np.arange(len(raw)), [len(trajectory.states) for trajectory in raw])
-        for p, name in enumerate(names):
+        paths = list(data)
+        states = np.concatenate(paths)
+        owner = np.repeat(np.arange(len(paths)), [len(path) for path in paths])
+        for p, name in enumerate(data.names):
             measured = _note_stand_ins(states[:, p], name, notes)
             # All trajectories as if they were one array: there may be 100,000 short ones, and a
             # call of NumPy for each of them takes longer than all their numbers.
             _note_outliers(states[measured, p], owner[measured], name, notes)
-        _note_changes_of_unit(raw, names, notes)
-        _note_other_units(raw, names, notes)
+        _note_changes_of_unit(paths, data.names, notes)
+        _note_other_units(data, labels, notes)
 
 
 def _note_stand_ins(values: FloatArray, name: str, notes: Notes) -> BoolArray:
@@ -122,10 +122,9 @@ def _stands_out(increments: FloatArray, more: int, usual: float) -> BoolArray:
     return np.asarray(smallest > STANDS_OUT * np.maximum(around, usual))
 
 
-def _note_changes_of_unit(raw: Sequence[RawTrajectory], names: Sequence[str], notes: Notes) -> None:
-    long = [trajectory for trajectory in raw if len(trajectory.states) > 3 * SCALE_BLOCK]
+def _note_changes_of_unit(paths: Sequence[FloatArray], names: Sequence[str], notes: Notes) -> None:
     for p, name in enumerate(names):
-        changes = sum(_changes_of_scale(trajectory.states[:, p]) for trajectory in long)
+        changes = sum(_changes_of_scale(path[:, p]) for path in paths)
         notes.add(
             "units",
             changes,
@@ -151,29 +150,27 @@ def _changes_of_scale(values: FloatArray) -> int:
     return int(np.count_nonzero(np.diff(abrupt.astype(np.int8), prepend=0) == 1))
 
 
-def _note_other_units(raw: Sequence[RawTrajectory], names: Sequence[str], notes: Notes) -> None:
+def _note_other_units(data: Trajectories, labels: Sequence[str], notes: Notes) -> None:
     """Compare the usual steps and increments of trajectories with each other."""
-    long = [trajectory for trajectory in raw if len(trajectory.states) > 2 * SCALE_BLOCK]
+    long = [(k, path) for k, path in enumerate(data) if len(path) > 2 * SCALE_BLOCK]
     if len(long) < 2:
         return
-    labels = [trajectory.label for trajectory in long]
-    times = [trajectory.times for trajectory in long if trajectory.times is not None]
-    if times:
-        _compare("steps in time", _usual_changes(times), labels, notes)
-    for p, name in enumerate(names):
-        sizes = _usual_changes([trajectory.states[:, p] for trajectory in long])
-        _compare(f"increments of {name}", sizes, labels, notes)
+    long_labels = [labels[k] for k, _ in long]
+    steps = _usual_sizes([data.steps(k)[:, None] for k, _ in long])
+    _compare("steps in time", steps[:, 0], long_labels, notes)
+    increments = _usual_sizes([np.diff(path, axis=0) for _, path in long])
+    for name, sizes in zip(data.names, increments.T, strict=True):
+        _compare(f"increments of {name}", sizes, long_labels, notes)
 
 
-def _usual_changes(series: Sequence[FloatArray]) -> FloatArray:
-    """Return the median of the absolute changes of each series, ``(R,)``."""
+def _usual_sizes(series: Sequence[FloatArray]) -> FloatArray:
+    """Return the median absolute values of each of R series ``(n, d)``, ``(R, d)``."""
     lengths = np.array([len(values) for values in series])
     order = np.argsort(lengths, kind="stable")
-    medians = np.empty(len(series))
+    medians = np.empty((len(series), series[0].shape[1]))
     # Those of one length together: a median for each takes ten times as long.
     for alike in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
-        stacked = np.stack([series[k] for k in alike])
-        medians[alike] = np.median(np.abs(np.diff(stacked, axis=1)), axis=1)
+        medians[alike] = np.median(np.abs(np.stack([series[k] for k in alike])), axis=1)
     return medians
 
 
