@@ -33,26 +33,30 @@ def inspect(data: Trajectories, labels: Sequence[str], notes: Notes) -> None:
         states = np.concatenate(paths)
         owner = np.repeat(np.arange(len(paths)), [len(path) for path in paths])
         for p, name in enumerate(data.names):
-            measured = _note_stand_ins(states[:, p], name, notes)
             # All trajectories as if they were one array: there may be 100,000 short ones, and a
             # call of NumPy for each of them takes longer than all their numbers.
-            _note_outliers(states[measured, p], owner[measured], name, notes)
+            values, of = _without_stand_ins(states[:, p], owner, name, notes)
+            _note_outliers(values, of, name, notes)
         _note_changes_of_unit(paths, data.names, notes)
         _note_other_units(data, labels, notes)
 
 
-def _note_stand_ins(values: FloatArray, name: str, notes: Notes) -> BoolArray:
-    """Note numbers that seem to stand for no value; return which do not, ``(n,)``."""
+def _without_stand_ins(
+    values: FloatArray, owner: IntArray, name: str, notes: Notes
+) -> tuple[FloatArray, IntArray]:
+    """Note numbers that seem to stand for no value; return the others and whose they are."""
     stand_ins = _stand_ins(values)
-    stands_in = np.isin(values, stand_ins) if stand_ins else np.zeros(len(values), dtype=bool)
-    count, shown = int(np.count_nonzero(stands_in)), ", ".join(f"{v:g}" for v in stand_ins)
+    if not stand_ins:
+        return values, owner
+    others = ~np.isin(values, stand_ins)
+    count, shown = int(np.count_nonzero(~others)), ", ".join(f"{v:g}" for v in stand_ins)
     notes.add(
         "outlier",
         count,
         f"{counted(count, 'value')} of {name} at exactly {shown}, far from all others: kept. "
         f"Pass missing=[{shown}] if that stands for no value.",
     )
-    return ~stands_in
+    return values[others], owner[others]
 
 
 def _stand_ins(values: FloatArray) -> list[float]:
