@@ -7,6 +7,7 @@ import io
 import json
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from messy import BY_TRAJECTORY, DT, LOSSY, MESSY, PATHS, RECIPE, fitted, rows
 from messy import write as write_lines
 
 from wgsindy import Generator, Trajectories, cli, read
-from wgsindy.cli.fit import as_library, column, separated
+from wgsindy.cli.fit import READING, as_library, column, separated
 from wgsindy.cli.output import written_equations
 from wgsindy.errors import OutlierWarning, RecipeError, SimulationError
-from wgsindy.files import csv_text, refuse_occupied
+from wgsindy.files import ReadingOptions, csv_text, refuse_occupied
 from wgsindy.files.notes import WARNING_OF
 from wgsindy.model import named_fields
 from wgsindy.workflow import RESULT_FILES, default_folder, fit_file
@@ -516,6 +517,13 @@ def test_options_are_read_as_they_are_meant() -> None:
     joined = as_library(["poly1", "sin(x)"])
     assert not isinstance(joined, str)
     assert joined.bind(("x",)).terms == ("1", "x", "sin(x)")
+
+
+def test_all_options_of_reading_can_be_said() -> None:
+    names = {field.name for field in fields(ReadingOptions)}
+    assert {name for name, *_ in READING} | {
+        "log"
+    } == names  # a logarithm is a change that is undone
 
 
 def test_every_file_of_a_fit_may_be_replaced(wgsindy: Command) -> None:

@@ -7,7 +7,7 @@ again, at gaps and at long holes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -102,11 +102,9 @@ def _split_at_restarts(trajectory: RawTrajectory) -> list[RawTrajectory]:
         if overlap < 0.5 * min(before[1] - before[0], after[1] - after[0]):
             return [trajectory]
     return [
-        RawTrajectory(
-            f"{trajectory.label}, after restart {k}" if k else trajectory.label,
-            trajectory.times[some],
-            trajectory.states[some],
-        )
+        replace(trajectory.at(some), label=f"{trajectory.label}, after restart {k}")
+        if k
+        else trajectory.at(some)
         for k, some in enumerate(rows)
     ]
 

@@ -6,7 +6,7 @@ Columns that never change are dropped here, and states are replaced by logarithm
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -66,7 +66,10 @@ def raw_trajectories(
         whole = RawTrajectory(table.label, times, states)
         of_table, without = _by_id(whole, table, roles.trajectory)
         lost_ids += without
-        raw += _checked(of_table, roles.time, asked.dt)
+        for one in of_table:
+            if one.times is not None and roles.time is not None and asked.dt is not None:
+                one = replace(one, times=check_dt(one.times, roles.time, asked.dt, one.label))
+            raw.append(one)
     if not raw:
         raise NotEnoughDataError("no row of the data belongs to a trajectory.")
     if clocks:
@@ -92,18 +95,6 @@ def _clocks(
         return []
 
 
-def _checked(
-    raw: Sequence[RawTrajectory], time: str | None, dt: float | None
-) -> Iterator[RawTrajectory]:
-    """Make times and ``dt``, if both are given, agree."""
-    for trajectory in raw:
-        if trajectory.times is None or time is None or dt is None:
-            yield trajectory
-        else:
-            times = check_dt(trajectory.times, time, dt, trajectory.label)
-            yield RawTrajectory(trajectory.label, times, trajectory.states)
-
-
 def _by_id(
     whole: RawTrajectory, table: Table, trajectory: str | None
 ) -> tuple[list[RawTrajectory], int]:
@@ -118,12 +109,8 @@ def _by_id(
         owner, together = owner[order], whole.at(order)
     bounds = np.searchsorted(owner, np.arange(len(ids) + 1))
     raw = [
-        RawTrajectory(
-            f"{table.label}, {trajectory} {key}",
-            None if together.times is None else together.times[first:last],
-            together.states[first:last],
-        )
-        for key, (first, last) in zip(ids, pairwise(bounds.tolist()), strict=True)
+        replace(together.at(slice(*rows)), label=f"{table.label}, {trajectory} {key}")
+        for key, rows in zip(ids, pairwise(bounds.tolist()), strict=True)
     ]
     return raw, int(np.count_nonzero(owner < 0))
 
@@ -209,7 +196,7 @@ def drop_constant(
     kept = np.flatnonzero(moves)
     sentence = f"{listed(still)} never changes within a trajectory and is not taken as a state."
     notes.add("constant", len(still), sentence)
-    moving = [RawTrajectory(one.label, one.times, one.states[:, kept]) for one in raw]
+    moving = [replace(one, states=one.states[:, kept]) for one in raw]
     return moving, tuple(int(k) for k in kept)
 
 
