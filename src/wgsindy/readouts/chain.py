@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 # What rounding leaves: doubles have 2e-16, of which some add up in a factorisation.
 ROUNDED_RATE = 2e-14  # of the largest rate: what is slower, rounding may have made
 UNDERFLOW = 1e-15  # of the largest probability: what rounding leaves of none at all
+LEAST_POSITIVE = 1e-300  # stands for zero in a logarithm or below a fraction: a double above 0
 NOISE_FLOOR = 1e-12  # of the largest noise of the box, where there is neither noise nor drift
 UPWIND = 0.1  # of the drift over a cell is the least noise: a jump back is e^-20 as likely then
 # Set by hand: from where on more noise, or a wall, is seen in how errors fall.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from wgsindy.data import FloatArray, frozen
 from wgsindy.errors import ReadoutError
 from wgsindy.model import Generator, Uncertainty, normal_quantile, padded, tensor
-from wgsindy.readouts.chain import Chain
+from wgsindy.readouts.chain import LEAST_POSITIVE, Chain
 from wgsindy.readouts.grid import Grid
 from wgsindy.readouts.state_space import CUT, LOOSE_CUT, open_sides
 
@@ -348,7 +348,7 @@ class TwoGrids:
 
 def _logarithm(values: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
-        return np.log(np.maximum(values, 1e-300))
+        return np.log(np.maximum(values, LEAST_POSITIVE))
 
 
 def interval_factor(level: float, count: int) -> float:

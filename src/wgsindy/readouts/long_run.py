@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from wgsindy.data import FloatArray, IntArray
 from wgsindy.errors import ReadoutError
-from wgsindy.readouts.chain import Chain, factorise
+from wgsindy.readouts.chain import LEAST_POSITIVE, Chain, factorise
 from wgsindy.terms import Expression
 
 ComplexArray = NDArray[np.complex128]
 MORE = 10  # rates that are computed beside those asked for: the nearest to zero need not be slowest
 METASTABLE = 3.0  # set by hand: the next rate is so many times as fast as the last of the slow ones
+CONVERGED = 1e-9  # relative error of eigenvalues; what turns more slowly does not
 SOLVES = 48  # dimension of a Krylov space; one that is complete ends before
 CONSTANT = 1e-24  # of a square: what rounding leaves of a constant without its mean
 BREAKDOWN = 1e-12  # of a new direction: what rounding leaves where the space is complete
@@ -84,7 +85,7 @@ def modes(chain: Chain, count: int) -> Modes:
     inverse = LinearOperator((n, n), matvec=chain.factor.solve, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(n)  # of no consequence once it has converged
     try:
-        raw, vectors = eigs(inverse, k=wanted, v0=start, tol=1e-9)
+        raw, vectors = eigs(inverse, k=wanted, v0=start, tol=CONVERGED)
     except ArpackError as error:
         raise ReadoutError(
             f"the rates did not converge ({error}); give other cells= or a smaller box=."
@@ -111,9 +112,9 @@ def slow_count(values: ComplexArray) -> int:
     (2, 1)
     """
     decay = -values.real
-    ratios = decay[1:] / np.maximum(decay[:-1], 1e-300)
+    ratios = decay[1:] / np.maximum(decay[:-1], LEAST_POSITIVE)
     # Complex modes turn, they do not hop.
-    turning = np.flatnonzero(np.abs(values.imag) > 1e-9 * np.abs(values))
+    turning = np.flatnonzero(np.abs(values.imag) > CONVERGED * np.abs(values))
     last = int(turning[0]) if len(turning) else len(values)
     wide = np.flatnonzero(ratios[:last] >= METASTABLE)
     return 1 if not len(wide) else int(wide[np.argmax(ratios[wide])]) + 2

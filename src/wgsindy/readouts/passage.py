@@ -25,8 +25,8 @@ from wgsindy.terms import Expression
 Level = Callable[[FloatArray], FloatArray]  # (n, d) -> (n,), negative inside of the set
 Region = str | Level
 COMPARISON = re.compile(r"^(?P<left>[^<>=!]+)(?P<sign><=?|>=?)(?P<right>[^<>=!]+)$")
-NEAREST = 1e-3  # of an edge: a cell closer to a set than this is as good as in it
-SWALLOWED = 0.99  # part of a start in cells of a set, from which on it is not seen outside
+NEAREST = 1e-3  # of an edge, a part of its grid error: a cell closer to a set is as good as in it
+SWALLOWED = 0.99  # part of a start in cells of a set: all of it but for rounding of the weights
 OVERLAP = "the two sets of a committor overlap; give sets that do not."
 UNREACHED = (
     "from somewhere in the box the set is never reached, or so rarely that rounding hides it: the "

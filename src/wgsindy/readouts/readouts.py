@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from wgsindy.model import Generator
 
 COMPUTED_RATES = 6  # the slowest: a page shows four of them
-BESIDE = 2  # more of them in draws, where another may come before the slowest of these
-NO_TIME = 1e-200  # a time of zero, whose logarithm has to be a number
-TURNING = 1e-6  # of a rate: an angular frequency above it is one
+BESIDE = 2  # a pair more in draws, where another may come before the slowest of these
+NO_TIME = 1e-200  # a time of zero: its logarithm is that of the least number that is taken
+TURNING = 1e-6  # an angular frequency above it is one: errors of eigenvalues are below
 
 
 class Readouts:

@@ -14,6 +14,7 @@ import numpy as np
 
 from wgsindy.errors import ReadoutError
 from wgsindy.model import Generator, linear_fields, tensor_fields
+from wgsindy.readouts.chain import LEAST_POSITIVE
 from wgsindy.readouts.grid_error import Value, drawn_generators, interval_factor
 
 # Median of the square of a standard normal variable: ratios of coefficients have draws far out.
@@ -134,7 +135,7 @@ def _cir(c: Terms, drift: str, entry: str, v: str) -> dict[str, float]:
 
 
 def _heston(c: Terms, v: str, share: str, cross: str) -> dict[str, float]:
-    product = max(c["a11", share] * c["a22", v], 1e-300)
+    product = max(c["a11", share] * c["a22", v], LEAST_POSITIVE)
     rho = c.get(("a12", cross), 0.0) / float(np.sqrt(product))
     return _cir(c, "b2", "a22", v) | {"rho": rho}
 
@@ -151,7 +152,7 @@ def _linear(c: Terms, names: tuple[str, ...]) -> dict[str, float]:
     parameters = {f"kappa {p + 1}{q + 1}": -float(matrix[p, q]) for p in (0, 1) for q in (0, 1)}
     parameters |= {f"mean {name}": float(m) for name, m in zip(names, centre, strict=True)}
     first, second, shared = c["a11", "1"], c["a22", "1"], c.get(("a12", "1"), 0.0)
-    rho = shared / float(np.sqrt(max(first * second, 1e-300)))
+    rho = shared / float(np.sqrt(max(first * second, LEAST_POSITIVE)))
     return parameters | {"sigma 1": _root(first), "sigma 2": _root(second), "rho": rho}
 
 
