@@ -80,7 +80,7 @@ def test_lengths_are_not_gone_through_for_each_trajectory(name: str) -> None:
 
 
 def test_lengths_that_are_made_anew_would_be_seen() -> None:
-    assert elements_of(Recomputed(list(simulated(1000)), DT), list) > 1000 * 1000
+    assert elements_of(Recomputed(list(simulated(1000)), DT), WORK["counts"]) > 1000 * 1000
 
 
 def test_lengths_are_there_at_once_and_cannot_be_changed() -> None:

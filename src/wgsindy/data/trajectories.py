@@ -228,12 +228,13 @@ class Trajectories(Dataset):
         if isinstance(index, np.ndarray):
             return self.subset(np.arange(len(self))[index].tolist())
         place = self._position(index)
-        return self.states[self._offsets[place] : self._offsets[place + 1]]
+        return self._stored.states[self._offsets[place] : self._offsets[place + 1]]
 
     def _position(self, index: int) -> int:
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"there is no trajectory {index}; there are {len(self)}.")
-        return index % len(self)
+        count = len(self._stored.lengths)
+        if not -count <= index < count:
+            raise IndexError(f"there is no trajectory {index}; there are {count}.")
+        return index % count
 
     def __iter__(self) -> Iterator[FloatArray]:
         return (self[index] for index in range(len(self)))

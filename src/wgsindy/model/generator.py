@@ -100,7 +100,7 @@ class Generator:
 
     def _points(self, points: ArrayLike) -> FloatArray:
         array = real_numbers(points, "points, an array of shape (n, d),")
-        if array.ndim != 2 or array.shape[1] != self.dimension:
+        if array.ndim != 2 or array.shape[1] != len(self.basis.names):
             raise DataError(
                 f"points must have shape (n, {self.dimension}), one column for each of "
                 f"{list(self.names)}; got {array.shape}."

@@ -10,6 +10,7 @@ computes entry by entry (:func:`has_root`, :func:`precision`, :func:`multiply`) 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -17,15 +18,17 @@ import numpy as np
 from wgsindy.data import BoolArray, FloatArray
 
 
-def pairs(dimension: int) -> list[tuple[int, int]]:
+@cache
+def pairs(dimension: int) -> tuple[tuple[int, int], ...]:
     """Index pairs (p, q) with q <= p of the independent entries, in storage order.
 
     >>> pairs(2)
-    [(0, 0), (1, 0), (1, 1)]
+    ((0, 0), (1, 0), (1, 1))
     """
-    return [(p, q) for p in range(dimension) for q in range(p + 1)]
+    return tuple((p, q) for p in range(dimension) for q in range(p + 1))
 
 
+@cache
 def entry_number(p: int, q: int) -> int:
     """Place of the entry (p, q), or (q, p), in storage order.
 
@@ -46,17 +49,11 @@ def outer_entries(vectors: FloatArray) -> FloatArray:
     return np.stack([vectors[:, p] * vectors[:, q] for p, q in pairs(vectors.shape[1])]).T
 
 
-def _zeros(n: int, dimension: int) -> FloatArray:
-    """Return tensors ``(n, d, d)`` whose entries are neighbours in memory point by point.
-
-    Everything here works entry by entry, twice as fast where an entry is one run of memory.
-    """
-    return np.zeros((dimension, dimension, n)).transpose(2, 0, 1)
-
-
 def lower_triangle(entries: FloatArray, dimension: int) -> FloatArray:
     """Put entries ``(n, E)`` into lower triangles ``(n, d, d)``."""
-    out = _zeros(len(entries), dimension)
+    # Entries are neighbours in memory point by point: everything here works entry by entry, twice
+    # as fast where an entry is one run of memory.
+    out = np.zeros((dimension, dimension, len(entries))).transpose(2, 0, 1)
     for e, (p, q) in enumerate(pairs(dimension)):
         out[:, p, q] = entries[:, e]
     return out
@@ -94,8 +91,9 @@ def _factorise(entries: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Return the factor ``(E, n)`` and whether each tensor was positive semidefinite."""
     factor = np.zeros(entries.shape)
     valid = np.ones(entries.shape[1], dtype=bool)
-    for q in range(dimension_of(entries)):
-        for p in range(q, dimension_of(entries)):
+    dimension = dimension_of(entries)
+    for q in range(dimension):
+        for p in range(q, dimension):
             rest = entries[entry_number(p, q)].copy()
             for k in range(q):
                 rest -= factor[entry_number(p, k)] * factor[entry_number(q, k)]

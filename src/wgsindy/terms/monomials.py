@@ -87,7 +87,7 @@ class Monomials:
 
     def values(self, x: FloatArray) -> FloatArray:
         """Evaluate at ``x (n, d)``; returns ``(K, n)``, one contiguous row a monomial."""
-        out = np.empty((len(self), len(x)))
+        out = np.empty((len(self.powers), len(x)))
         columns = np.ascontiguousarray(x.T)
         for own, source, p in self._plan:
             if p >= 0:
