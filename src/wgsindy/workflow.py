@@ -18,7 +18,6 @@ from wgsindy.diagnostics import Diagnostics, diagnose, weak_fields
 from wgsindy.errors import DataError, OutputError, ReportError
 from wgsindy.estimate import (
     AUTO,
-    ORDER,
     Candidates,
     Fit,
     Order,
@@ -42,7 +41,7 @@ from wgsindy.files import (
     save_folder,
     write_atomically,
 )
-from wgsindy.model import MOST_STATES, STATES, TIME, Change, Generator, ReadOut, readouts
+from wgsindy.model import MOST_STATES, Change, Generator, ReadOut, readouts
 from wgsindy.passes import as_engine
 from wgsindy.terms import angular_library, origin_notes
 
@@ -285,14 +284,14 @@ def _heading(source: str, data: Dataset, every: int, unit: str) -> str:
 
 
 def with_units(generator: Generator, found: Reading[Dataset]) -> Generator:
-    """Write the units that are known into what a model file says of its origin."""
+    """Tell a generator the units that are known."""
     states = {name: unit for name, unit in found.units.items() if name in generator.names}
-    if generator.info.get(ORDER) == 2 and found.time_unit:
+    if generator.observation.hidden_velocities and found.time_unit:
         states |= {
             velocity_name(name): f"{unit}/{found.time_unit}" for name, unit in states.items()
         }
-    known = {TIME: found.time_unit, STATES: states}
-    return replace(generator, info={**generator.info, **{k: v for k, v in known.items() if v}})
+    known = replace(generator.observation, time_unit=found.time_unit, units=states)
+    return replace(generator, observation=known)
 
 
 def _without_repeats(found: Reading[Dataset], of_the_fit: Sequence[Note]) -> Iterator[Note]:

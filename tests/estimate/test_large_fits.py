@@ -24,7 +24,7 @@ from wgsindy.data import FloatArray, Stream, Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.estimate import RivalLibrary, rival_libraries
 from wgsindy.estimate.libraries import Comparison, _HalfFramed
-from wgsindy.model.monotonicity import Monotonicity
+from wgsindy.model.change_of_variables import Monotonicity
 from wgsindy.passes import reduce
 from wgsindy.passes.engine import Threads
 from wgsindy.report import digest, render_report

@@ -27,7 +27,7 @@ LONGEST_MODULE, LONGEST_FUNCTION = 600, 60
 MOST_LINES = 35_600  # of all budgets together
 MOST_EDGES = 5.0
 
-# Modules that others use as a namespace, since their functions read so: `tensor.multiply`.
+# Modules that others use as a namespace, since their functions read so: `tensor.times`.
 NAMESPACES = {"model.tensor", "zoo.scores", "zoo.demo", "model.display.mathml"}
 NAMESPACES |= {"model.display.numbers", "report.figures.fit_figures", "model.model_file"}
 # To be mended: whoever mends one takes it out.

@@ -21,7 +21,7 @@ from wgsindy.data import FloatArray, Frame
 from wgsindy.diagnostics import Diagnostics, Finding, Limitation, diagnose, weak_fields
 from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
 from wgsindy.estimate import Fit
-from wgsindy.model import Change, field_symbol, named_equations, named_fields, rounded
+from wgsindy.model import Change, Observation, field_symbol, named_equations, named_fields, rounded
 from wgsindy.model.display.mathml import equations, term_formula
 from wgsindy.passes import data_summary
 from wgsindy.recipes import PAPER
@@ -488,8 +488,8 @@ def test_times_carry_their_unit(line: tuple[WGSINDy, Trajectories], demo_text: s
 
 
 def measured_in(generator: Generator) -> Generator:
-    known = {"time_unit": "s", "units": {"x": "um", "y": "um"}}
-    return replace(generator, info={**generator.info, **known})
+    known = Observation(time_unit="s", units={"x": "um", "y": "um"})
+    return replace(generator, observation=known)
 
 
 def test_names_and_units_stand_at_axes_equations_and_tables(

@@ -10,7 +10,7 @@ from wgsindy.estimate.fit import (
     pilot_orders,
 )
 from wgsindy.estimate.libraries import PREFERRED, RivalLibrary, rival_libraries
-from wgsindy.estimate.likelihood.process import ORDER, Predictions, Predictor
+from wgsindy.estimate.likelihood.process import Predictions, Predictor
 from wgsindy.estimate.likelihood.transition import Dynamics
 from wgsindy.estimate.orders import Order, OrderEvidence, can_be_positions, log_likelihood
 from wgsindy.estimate.result import Fit
@@ -18,7 +18,6 @@ from wgsindy.estimate.states import States, states_of, with_states
 
 __all__ = [
     "AUTO",
-    "ORDER",
     "PREFERRED",
     "Candidates",
     "Dynamics",

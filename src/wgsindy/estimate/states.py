@@ -26,7 +26,7 @@ from wgsindy.estimate.likelihood.filter import (
     inverse_factor,
     updated,
 )
-from wgsindy.estimate.likelihood.process import ORDER, Predictor
+from wgsindy.estimate.likelihood.process import Predictor
 from wgsindy.estimate.likelihood.transition import Dynamics, multiply
 from wgsindy.model import Generator, pandas_frame, tensor
 from wgsindy.passes import DataSummary, data_summary
@@ -211,8 +211,7 @@ def with_states(generator: Generator, data: Dataset) -> Dataset:
 
     If the ``generator`` is of second order, its velocities are added to the positions.
     """
-    if generator.info.get(ORDER) == 2 and data.order == 1 and isinstance(data, Trajectories):
-        data = data.with_velocities()
+    data = generator.observation.coordinates(data)
     if not isinstance(data, Trajectories) or data.seen is None:
         return data
     return data.completed(states_of(generator, data).mean)
@@ -228,10 +227,9 @@ def states_of(generator: Generator, data: Dataset, summary: DataSummary | None =
     DataError
         If the data have other coordinates, or are not in memory.
     """
+    data = generator.observation.coordinates(data)
     if not isinstance(data, Trajectories):
         raise DataError("states need data in memory; read them with stream=False.")
-    if generator.info.get(ORDER) == 2 and data.order == 1:
-        data = data.with_velocities()
     if data.names != generator.names:
         raise DataError(
             f"the generator is one of {list(generator.names)}, the data have {list(data.names)}."

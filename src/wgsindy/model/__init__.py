@@ -6,26 +6,30 @@ from wgsindy.model.display.notebook import fragment, generator_parts
 from wgsindy.model.display.numbers import in_full, padded, percent, rounded, typographic
 from wgsindy.model.display.svg import ACCENT, LETTERS
 from wgsindy.model.display.units import (
-    STATES,
-    TIME,
     Units,
     named_equations,
     named_fields,
     with_unit,
 )
-from wgsindy.model.equations import Alternative, Coefficient
 from wgsindy.model.export.frames import pandas_frame
-from wgsindy.model.generator import INPUTS, Generator
-from wgsindy.model.linear_form import field_names, linear_fields, tensor_fields
+from wgsindy.model.formulas import (
+    Alternative,
+    Coefficient,
+    field_names,
+    linear_fields,
+    tensor_fields,
+)
+from wgsindy.model.generator import Generator
+from wgsindy.model.observation import Observation
 from wgsindy.model.plots.bands import plot_band
 from wgsindy.model.plots.portrait import new_axes, plot
 from wgsindy.model.readout_bands import MOST_STATES, ReadOut, readouts
-from wgsindy.model.simulate import (
+from wgsindy.model.simulation import (
+    Diffusion,
     EulerMaruyama,
     ExactLinear,
     ExactLognormal,
     KineticSplitting,
-    Process,
     Scheme,
     simulate,
 )
@@ -40,20 +44,18 @@ from wgsindy.model.uncertainty import (
 __all__ = [
     "ACCENT",
     "FEWEST_CLUSTERS",
-    "INPUTS",
     "LETTERS",
     "MOST_STATES",
-    "STATES",
-    "TIME",
     "Alternative",
     "Change",
     "Coefficient",
+    "Diffusion",
     "EulerMaruyama",
     "ExactLinear",
     "ExactLognormal",
     "Generator",
     "KineticSplitting",
-    "Process",
+    "Observation",
     "ReadOut",
     "Scheme",
     "TensorField",

@@ -20,7 +20,6 @@ from wgsindy.diagnostics import Diagnostics, weak_fields
 from wgsindy.errors import DataError, WgsindyError
 from wgsindy.files import write_atomically
 from wgsindy.model import (
-    TIME,
     Coefficient,
     Generator,
     field_names,
@@ -154,7 +153,7 @@ def render(
 ) -> Page:
     """Compute everything and fill the template."""
     weak, unit = weak_fields(diagnostics.findings), origin.time_unit or generator.units.time
-    told = replace(generator, info={**generator.info, TIME: unit})
+    told = replace(generator, observation=replace(generator.observation, time_unit=unit))
     units, (shown, seen) = told.units, relative(told, data)
     labels = dict(zip(seen.names, units.labels(seen.names), strict=True))
     flow, fields = flow_pictures(shown, seen, weak, unit), field_pictures(shown, seen, weak)

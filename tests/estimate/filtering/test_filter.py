@@ -17,7 +17,7 @@ from wgsindy.estimate.likelihood.filter_sums import FilterPass, FilterSums
 from wgsindy.estimate.likelihood.iteration import MANY_BLOCKS, SHORTEST_BLOCK, block_length
 from wgsindy.estimate.likelihood.process import Process
 from wgsindy.model import tensor
-from wgsindy.model.simulate import linear_transition
+from wgsindy.model.simulation import linear_transition
 from wgsindy.passes import reduce
 from wgsindy.passes.engine import Threads
 

@@ -22,7 +22,7 @@ from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator, TensorField, fragment, named_fields
 from wgsindy.model.display.mathml import equations
 from wgsindy.model.display.picture import Picture, picture
-from wgsindy.model.equations import MOST_LINES, WIDEST
+from wgsindy.model.formulas import MOST_LINES, WIDEST_LINE
 from wgsindy.terms import library
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -81,7 +81,7 @@ def test_a_long_generator_is_cut_short() -> None:
     assert len(lines) == MOST_LINES + 2
     assert lines[-1].strip() == f"... and {9 + 45 - MOST_LINES} more; see equations()"
     assert lines[1].endswith(" ...")
-    assert max(map(len, lines)) <= WIDEST + 6
+    assert max(map(len, lines)) <= WIDEST_LINE + 6
 
 
 @pytest.mark.parametrize("name", [*MADE, "truth", "fit", "paper", "line", "space"])

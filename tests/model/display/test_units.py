@@ -35,11 +35,6 @@ def test_what_is_not_known_is_left_out() -> None:
     assert Units(("x",)).field("b1") == ""
 
 
-def test_model_files_say_units() -> None:
-    found = Units.of(("x", "y"), {"time_unit": "d", "units": {"y": "K"}})
-    assert (found.time, found.states) == ("d", ("", "K"))
-
-
 def test_fields_are_called_by_the_names_of_states() -> None:
     names = [f"c{k}" for k in range(12)]
     assert named_fields("a1,12 = b12", names) == "a[c0, c11] = b[c11]"

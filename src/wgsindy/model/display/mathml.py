@@ -12,9 +12,8 @@ from markupsafe import Markup
 from wgsindy.model.display.latex import DIGITS_INSIDE_TERMS, round_numbers
 from wgsindy.model.display.numbers import rounded, typographic, with_error
 from wgsindy.model.display.units import named_fields
-from wgsindy.model.equations import Coefficient
+from wgsindy.model.formulas import Coefficient, field_names, join_terms
 from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names, join_terms
 from wgsindy.terms import Expression
 
 TIMES = Markup("<mo>&InvisibleTimes;</mo>")

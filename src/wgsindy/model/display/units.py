@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wgsindy.model import tensor
-from wgsindy.model.linear_form import field_names, join_terms
+from wgsindy.model.formulas import field_names, join_terms
 
 if TYPE_CHECKING:
     from wgsindy.model.generator import Generator
 
-TIME, STATES = "time_unit", "units"  # in what a generator knows of its origin
 UNKNOWN = "time"  # stands for its unit
 FIELD = re.compile(r"\b([ab])(\d+)(?:,(\d+))?\b")
 Powers = dict[str, Fraction]
@@ -34,14 +33,6 @@ class Units:
     names: tuple[str, ...]
     time: str = ""
     states: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, names: Sequence[str], info: Mapping[str, Any]) -> Units:
-        """Read what a model file says."""
-        known = info.get(STATES) or {}
-        return cls(
-            tuple(names), str(info.get(TIME) or ""), tuple(known.get(name, "") for name in names)
-        )
 
     @property
     def known(self) -> bool:

@@ -13,8 +13,8 @@ from wgsindy.data import FloatArray
 from wgsindy.errors import DataError
 from wgsindy.model import tensor
 from wgsindy.model.display.units import named_fields, with_unit
+from wgsindy.model.formulas import field_names
 from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ import numpy as np
 
 from wgsindy.data import FloatArray, IntArray, Trajectories
 from wgsindy.errors import SimulationError
-from wgsindy.model import EulerMaruyama, Generator, Process
+from wgsindy.model import Diffusion, EulerMaruyama, Generator
 
 REPLICAS = 19
 # Steps are simulated one after the other, segments at once: long trajectories are cut, and start
@@ -139,7 +139,7 @@ class UntilTheirEnds:
     lengths: IntArray
 
     def __call__(
-        self, process: Process, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
+        self, process: Diffusion, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
     ) -> FloatArray:
         paths, step = np.empty((len(start), steps + 1, start.shape[1])), EulerMaruyama()
         paths[:, 0] = start
