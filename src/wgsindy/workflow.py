@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wgsindy import recipes
-from wgsindy.data import Dataset, velocity_name
+from wgsindy.data import Dataset, velocity_name, whole_number
 from wgsindy.diagnostics import Diagnostics, diagnose, weak_fields
-from wgsindy.errors import DataError, OutputError, ReportError
+from wgsindy.errors import DataError, OutputError, RecipeError, ReportError
 from wgsindy.estimate import (
     AUTO,
     Candidates,
     Fit,
     Order,
-    check_integer,
     fit_dataset,
     with_states,
     work_ahead,
@@ -151,7 +150,7 @@ def fit_file(
     refuse_occupied(folder, replaceable)
     refuse_unwritable(folder)
     chosen = recipes.get(recipe)
-    check_integer("threads", threads, 1, 4096)
+    whole_number(threads, "threads", 1, RecipeError, most=4096)
     with stage("reading"):
         found = open_data(data, options, stream=stream)
         measured: Dataset = found.data.thinned(every)

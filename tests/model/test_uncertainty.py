@@ -275,7 +275,7 @@ def test_asking_a_truth_for_errors_writes_the_plain_formula() -> None:
 def test_sums_with_errors_are_written(
     terms: list[tuple[float, str]], errors: list[float], text: str
 ) -> None:
-    assert join_terms(terms, 3, errors) == text
+    assert join_terms(terms, ("x", "y"), 3, errors) == text
 
 
 # Model files

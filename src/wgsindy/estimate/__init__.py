@@ -4,7 +4,6 @@ from wgsindy.estimate.cost import work_ahead
 from wgsindy.estimate.fit import (
     AUTO,
     Candidates,
-    check_integer,
     fit_dataset,
     fit_likelihood,
     pilot_orders,
@@ -29,7 +28,6 @@ __all__ = [
     "RivalLibrary",
     "States",
     "can_be_positions",
-    "check_integer",
     "fit_dataset",
     "fit_likelihood",
     "log_likelihood",

@@ -12,12 +12,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from wgsindy import recipes
-from wgsindy.data import BoolArray, Dataset, Trajectories, frozen
+from wgsindy.data import BoolArray, Dataset, Trajectories, frozen, whole_number
 from wgsindy.errors import DataError, RecipeError, RoundedSamplesWarning, WgsindyError
 from wgsindy.estimate.libraries import LEAST_SHARE, Comparison, RivalLibrary
 from wgsindy.estimate.likelihood.fit_likelihood import recover_by_likelihood
@@ -81,7 +81,7 @@ def fit_dataset(
     LibraryError, RecipeError, NotEnoughDataError
         Each with the offending value and a way out.
     """
-    check_integer("random_state", random_state, 0, 2**32 - 1)
+    whole_number(random_state, "random_state", 0, RecipeError, most=2**32 - 1)
     recipe = recipes.get(recipe)
     order = checked_order(order, recipe)
     check_inputs(data, recipe, order)
@@ -234,12 +234,6 @@ def _within_digits(
         straight=summary.straight,
         every=every,
     )
-
-
-def check_integer(name: str, value: Any, low: int, high: int) -> None:
-    """Refuse what is not a whole number from ``low`` to ``high``."""
-    if not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise RecipeError(f"{name} must be a whole number from {low} to {high}, got {value!r}.")
 
 
 def _is_auto(candidates: Candidates) -> bool:

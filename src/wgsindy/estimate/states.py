@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,11 +28,10 @@ from wgsindy.estimate.likelihood.filter import (
 )
 from wgsindy.estimate.likelihood.process import Predictor
 from wgsindy.estimate.likelihood.transition import Dynamics, multiply
-from wgsindy.model import Generator, pandas_frame, tensor
+from wgsindy.model import Generator, Tabular, normal_quantile, tensor
 from wgsindy.passes import DataSummary, data_summary
 
 if TYPE_CHECKING:
-    import polars
     from matplotlib.axes import Axes
 
 CORE, MARGIN = 128, 48  # samples of a piece that are kept, and to either side of them
@@ -123,11 +122,8 @@ def _back(
     return np.clip(back, dynamics.data_range.low, dynamics.data_range.high), step.spread + wider
 
 
-NORMAL = 1.959963984540054  # standard deviations to either side that hold 95 %
-
-
 @dataclass(frozen=True)
-class States:
+class States(Tabular):
     """Mean and standard deviation of the state at each of ``N`` samples, given all of them.
 
     ``measured`` are the samples themselves, NaN where there was none.
@@ -143,12 +139,12 @@ class States:
     @property
     def low(self) -> FloatArray:
         """Lower ends of 95 % bands, ``(N, d)``."""
-        return self.mean - NORMAL * self.deviation
+        return self.mean - normal_quantile(0.95) * self.deviation
 
     @property
     def high(self) -> FloatArray:
         """Upper ends of 95 % bands, ``(N, d)``."""
-        return self.mean + NORMAL * self.deviation
+        return self.mean + normal_quantile(0.95) * self.deviation
 
     def __len__(self) -> int:
         return len(self.time)
@@ -164,22 +160,6 @@ class States:
             found[f"{name}_low"], found[f"{name}_high"] = self.low[:, p], self.high[:, p]
             found[f"{name}_measured"] = self.measured[:, p]
         return found
-
-    def to_polars(self) -> polars.DataFrame:
-        """Return a data frame, a row for each sample."""
-        import polars
-
-        return polars.DataFrame(self.columns())
-
-    def to_pandas(self) -> Any:
-        """Return a data frame, a row for each sample; pandas has to be installed.
-
-        Raises
-        ------
-        MissingPackageError
-            If it is not.
-        """
-        return pandas_frame(self.columns())
 
     def plot(
         self, coordinate: str | None = None, *, trajectory: int = 0, ax: Axes | None = None

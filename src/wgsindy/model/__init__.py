@@ -11,7 +11,7 @@ from wgsindy.model.display.units import (
     named_fields,
     with_unit,
 )
-from wgsindy.model.export.frames import pandas_frame
+from wgsindy.model.export.frames import Tabular
 from wgsindy.model.formulas import (
     Alternative,
     Coefficient,
@@ -58,6 +58,7 @@ __all__ = [
     "Observation",
     "ReadOut",
     "Scheme",
+    "Tabular",
     "TensorField",
     "Uncertainty",
     "Units",
@@ -74,7 +75,6 @@ __all__ = [
     "new_axes",
     "normal_quantile",
     "padded",
-    "pandas_frame",
     "percent",
     "plot",
     "plot_band",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from wgsindy.data import Trajectories
 
-FLAT = 1e-12  # share of the range of values below which a step down is rounding
+REVERSAL = 1e-12  # share of the range of values below which a step down is rounding
 BETWEEN = 1000  # places at which a formula is looked at besides the samples
 
 
@@ -56,7 +56,7 @@ class Monotonicity:
     def is_monotone(self) -> bool:
         """Whether the formula climbs, or falls, all over the range of samples."""
         # Neighbours may be so close that rounding decides which is larger.
-        return not self.turns and self.worst < FLAT * (self.most - self.least)
+        return not self.turns and self.worst < REVERSAL * (self.most - self.least)
 
     def add(self, x: FloatArray) -> None:
         """Look at some samples ``(n,)``."""

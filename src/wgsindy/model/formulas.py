@@ -6,7 +6,6 @@ factor. Here both become plain sums of terms in the physical states: a :class:`L
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,13 +16,12 @@ from markupsafe import Markup
 from wgsindy.data import BoolArray, FloatArray, Frame
 from wgsindy.model import tensor
 from wgsindy.model.display.numbers import rounded, with_error
-from wgsindy.model.export.frames import pandas_frame
+from wgsindy.model.export.frames import Tabular
 from wgsindy.model.tensor import TensorField
 from wgsindy.model.uncertainty import Uncertainty, normal_quantile
 from wgsindy.terms import Basis, Expression, Monomials, collect_terms, constant, product_of, sum_of
 
 if TYPE_CHECKING:
-    import polars
     import sympy
 
 
@@ -50,7 +48,7 @@ class LinearForm:
         row = self.coefficients[field]
         kept = np.flatnonzero(shown & (row != 0))
         bars = None if errors is None else [float(errors[k]) for k in kept]
-        return join_terms([(float(row[k]), self.terms[k]) for k in kept], digits, bars)
+        return join_terms([(float(row[k]), self.terms[k]) for k in kept], self.names, digits, bars)
 
     def expressions(self) -> list[Expression]:
         """Return every field as one formula, with every term and every digit."""
@@ -88,18 +86,22 @@ class LinearForm:
 
 
 def join_terms(
-    terms: Sequence[tuple[float, str]], digits: int, errors: Sequence[float] | None = None
+    terms: Sequence[tuple[float, str]],
+    names: Sequence[str],
+    digits: int,
+    errors: Sequence[float] | None = None,
 ) -> str:
-    """Write a sum of coefficient and term pairs, with standard errors if given.
+    """Write a sum of coefficient and term pairs in states ``names``, with errors if given.
 
-    >>> join_terms([(1.0, "1"), (-0.51234, "x*y")], digits=3)
+    >>> join_terms([(1.0, "1"), (-0.51234, "x*y")], ("x", "y"), digits=3)
     '1 - 0.512*x*y'
-    >>> join_terms([(1.0, "1"), (-0.51234, "x*y")], digits=3, errors=[0.012, 0.3])
+    >>> join_terms([(1.0, "1"), (-0.51234, "x*y")], ("x", "y"), 3, errors=[0.012, 0.3])
     '(1.000 ± 0.012) - (0.5 ± 0.3)*x*y'
     """
     text = ""
     for position, (value, term) in enumerate(terms):
-        name = f"({term})" if _is_sum(term) else term
+        is_sum = Expression.parse(term, names).root.kind == "+"
+        name = f"({term})" if is_sum else term
         number = rounded(abs(value), digits)
         if errors is not None and errors[position] != 0:  # else it is known
             number = "({} ± {})".format(*with_error(abs(value), errors[position]))
@@ -107,11 +109,6 @@ def join_terms(
         sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
         text += sign + factor
     return text or "0"
-
-
-def _is_sum(term: str) -> bool:
-    root = ast.parse(term, mode="eval").body
-    return isinstance(root, ast.BinOp) and isinstance(root.op, ast.Add | ast.Sub)
 
 
 def linear_fields(basis: Basis, coefficients: FloatArray) -> LinearForm:
@@ -245,28 +242,16 @@ class Coefficient(NamedTuple):
     inclusion: float  # probability that the term belongs to the field
 
 
-class Coefficients(tuple[Coefficient, ...]):
+class Coefficients(tuple[Coefficient, ...], Tabular):
     """Coefficients, which a notebook shows as a table.
 
     >>> Coefficients([Coefficient("b1", "x", -2.0, 0.1, -2.2, -1.8, 1.0)]).to_polars().shape
     (1, 7)
     """
 
-    def to_polars(self) -> polars.DataFrame:
-        """Return a data frame, a row for each term."""
-        import polars
-
-        return polars.DataFrame(list(self), schema=list(Coefficient._fields), orient="row")
-
-    def to_pandas(self) -> Any:
-        """Return a data frame, a row for each term; pandas has to be installed.
-
-        Raises
-        ------
-        MissingPackageError
-            If it is not.
-        """
-        return pandas_frame(list(self), columns=list(Coefficient._fields))
+    def columns(self) -> dict[str, list[Any]]:
+        """All of it by columns, a row for each term."""
+        return {name: [getattr(one, name) for one in self] for name in Coefficient._fields}
 
     def _repr_html_(self) -> str:
         rows = Markup("").join(

@@ -117,7 +117,7 @@ def written_equations(result: dict[str, Any]) -> list[str]:
         return model.equations()
     drift, entries = field_names(model.dimension)
     return [
-        f"{name} = " + join_terms(_pairs(result["coefficients"], name), digits=3)
+        f"{name} = " + join_terms(_pairs(result["coefficients"], name), model.names, digits=3)
         for name in (*drift, *entries)
     ]
 
