@@ -177,7 +177,7 @@ class Diagnostics:
         return diagnostics_latex(self)
 
 
-ROW, LEFT, WIDTH = 20, 40, 220  # pixels: a coordinate, the names, the scale from 0 to 2
+ROW, LEFT, WIDTH = 20, 40, 220  # pixels: a coordinate, the names, the scale from 0 to 2 [drawing]
 
 
 def diagnostics_html(found: Diagnostics) -> str:

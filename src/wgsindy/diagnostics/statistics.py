@@ -87,7 +87,7 @@ def coarse_digits(facts: Measurements) -> Numbers:
     return Numbers((grid > step) & ~facts.noiseless, told=told)
 
 
-def filtered(facts: Measurements) -> Numbers | None:
+def filtered_noise(facts: Measurements) -> Numbers | None:
     """Variance of the noise that a filter follows, ``(d,)``."""
     estimate, noise = facts.fit.likelihood, facts.observation_noise
     if estimate is None:
@@ -338,7 +338,7 @@ def cancelling(facts: Measurements) -> Numbers | None:
     return Numbers(size.max(), told={"term": term, "wrong": ", ".join(wrong), "fields": wrong})
 
 
-def memory(facts: Measurements) -> Numbers:
+def residual_memory(facts: Measurements) -> Numbers:
     """Excess variance of sums of residuals, ``(d,)``."""
     (excess, errors), orders = facts.residuals.memory(), facts.orders
     inertia = advice = ""
@@ -355,7 +355,7 @@ def memory(facts: Measurements) -> Numbers:
 
 def short_memory(facts: Measurements) -> Numbers:
     """The same, if the clearest one is that of a few steps."""
-    residuals, lasting = facts.residuals, memory(facts)
+    residuals, lasting = facts.residuals, residual_memory(facts)
 
     def told(it: Answer) -> Told:
         smoothed = residuals.lag_one[it.place] > limits.SMOOTHED
