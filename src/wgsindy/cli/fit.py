@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wgsindy.cli.console import counted_passes, say_aside
+from wgsindy.cli.console import say_aside, stage
 
 if TYPE_CHECKING:
     from wgsindy.terms import Library
@@ -199,7 +199,7 @@ def fit(
             command=shlex.join(["wgsindy", *sys.argv[1:]]),
             force=force,
             report=not no_report,
-            stage=partial(counted_passes, shown=shown),
+            stage=partial(stage, shown=shown),
             **({"tell": say_aside} if shown else {}),
             **reading,
         )
