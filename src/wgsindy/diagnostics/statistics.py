@@ -340,14 +340,15 @@ def cancelling(facts: Measurements) -> Numbers | None:
 
 def residual_memory(facts: Measurements) -> Numbers:
     """Excess variance of sums of residuals, ``(d,)``."""
-    (excess, errors), orders = facts.residuals.memory(), facts.orders
-    inertia = advice = ""
-    if orders is not None and orders.preferred == 2:
-        inertia = f" As positions of something with inertia, {orders.sentence}"
-        advice = "Fit with --order 2 (order=2), which takes the states for positions. Else: "
+    excess, errors = facts.residuals.memory()
 
     def told(it: Answer) -> Told:
         ratio, neighbours = 1 + it.size, facts.residuals.lag_one[it.place]
+        inertia = advice = ""
+        orders = facts.orders  # takes a fit of positions: asked for here, where there is a memory
+        if orders is not None and orders.preferred == 2:
+            inertia = f" As positions of something with inertia, {orders.sentence}"
+            advice = "Fit with --order 2 (order=2), which takes the states for positions. Else: "
         return {"ratio": ratio, "neighbours": neighbours, "inertia": inertia, "positions": advice}
 
     return Numbers(excess, errors, excess.size * len(BLOCKS), told)
