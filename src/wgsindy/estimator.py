@@ -198,10 +198,10 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
 
     def plot(self, *, coordinates: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
         """Draw drift and noise over the density of the data; see :meth:`wgsindy.Generator.plot`."""
-        from wgsindy.report import digest
+        from wgsindy.report import PlotSample
 
         check_is_fitted(self)
-        states = digest(self.fit_.completed.data).states
+        states = PlotSample.of(self.fit_.completed.data).states
         return self.generator_.plot(states, coordinates=coordinates, ax=ax)
 
     def plot_residuals(self, coordinate: str | None = None, *, ax: Axes | None = None) -> Axes:

@@ -45,7 +45,7 @@ from wgsindy.passes import as_engine
 from wgsindy.terms import angular_library, origin_notes
 
 if TYPE_CHECKING:  # the report is loaded when it is drawn
-    from wgsindy.report import Digest, Record
+    from wgsindy.report import PlotSample, Record
 
 MODEL, FITTED_MODEL, RECORD, REPORT, TABLE = (
     "model.json",
@@ -108,11 +108,12 @@ def fit_file(
     command: str = "",
     force: bool = False,
     report: bool = True,
+    figures: bool = False,
     stage: Stage = _untold,
     tell: Callable[[str], None] = _unsaid,
     **reading: Any,
 ) -> FileFit:
-    """Read files, fit, judge, and write model, table, figures and report into a folder.
+    """Read files, fit, judge, and write model, table and report into a folder.
 
     What was found is saved before anything is drawn: if drawing fails, the model is there, and
     :func:`report_again` draws it.
@@ -130,7 +131,8 @@ def fit_file(
     stream : read piece by piece; by default if the files are larger than 256 MB
     title, command : heading of the report, and how to say that it was made
     force : replace an older result in that folder
-    report : whether to draw figures and report
+    report : whether to write the report
+    figures : whether to draw ``overview.png`` and ``fields.png``, too
     stage : called with the name of each stage, gives a context around it
     tell : called before a long fit with a sentence: what was read, how many terms, how long
     reading : further arguments of :func:`wgsindy.read`: ``states``, ``time``, ``dt`` ...
@@ -195,7 +197,9 @@ def fit_file(
     record = _record(result, title or f"Fit of {label}", command, every, reading)
     equations = "\n".join(result.generator.equations(errors=True))
     save_folder(partial(_save, result, record), folder, replaceable, otherwise=equations)
-    return _with_report(result, record, stage) if report else _listed_files(result)
+    if not (report or figures):
+        return _listed_files(result)
+    return _with_report(result, record, stage, report=report, figures=figures)
 
 
 def _judged(fit: Fit, folder: Path, replaceable: Sequence[str]) -> Diagnostics:
@@ -354,41 +358,36 @@ def _listed_files(result: FileFit) -> FileFit:
     return replace(result, files=files)
 
 
-def _with_report(result: FileFit, record: Record, stage: Stage) -> FileFit:
-    """Add figures and report to the folder; what the simulations found is a note."""
-    from wgsindy.report import digest
+def _with_report(
+    result: FileFit, record: Record, stage: Stage, *, report: bool, figures: bool
+) -> FileFit:
+    """Add what is asked for to the folder; what the simulations found is a note."""
+    from wgsindy.report import PlotSample, draw_figures
 
-    drawn, folder = result.fit.generator, result.folder
+    fitted, folder, told = result.fit.generator, result.folder, []
     try:
-        with stage("drawing"):
-            seen = digest(result.fit.data)
-            _draw_figures(drawn, seen, record, folder)
-        with stage("writing the report"):
-            mapped = result.generator if result.changes else None
-            found = _draw_report(folder / REPORT, drawn, seen, record, mapped)
+        sample = PlotSample.of(result.fit.data)
+        if figures:
+            weak = weak_fields(record.diagnostics.findings)
+            with stage("drawing"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of drawing; those of data and fit are told
+                draw_figures(fitted, sample, weak, folder)
+        if report:
+            with stage("writing the report"):
+                mapped = result.generator if result.changes else None
+                told = _draw_report(folder / REPORT, fitted, sample, record, mapped)
     except Exception as error:
         raise ReportError(
             f"the model is saved in {folder}/, but its report could not be drawn "
             f"({type(error).__name__}: {error}). Once that is mended, `wgsindy report "
             f"{folder / MODEL} DATA` draws it without fitting again."
         ) from error
-    notes = [Note("simulation", 1, sentence) for sentence in found]
+    notes = [Note("simulation", 1, sentence) for sentence in told]
     return _listed_files(replace(result, notes=(*result.notes, *notes)))
 
 
-def _draw_figures(fitted: Generator, seen: Digest, record: Record, folder: Path) -> None:
-    from wgsindy.report import page_style, save_picture
-    from wgsindy.report.figures import fit_figures
-
-    weak = weak_fields(record.diagnostics.findings)
-    with page_style(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of drawing; those of data and fit are told
-        for name, figure in fit_figures.fit_figures(fitted, seen, weak).items():
-            save_picture(figure, folder / f"{name}.png", dpi=150)
-
-
 def _draw_report(
-    path: Path, fitted: Generator, seen: Digest, record: Record, mapped: Generator | None
+    path: Path, fitted: Generator, sample: PlotSample, record: Record, mapped: Generator | None
 ) -> list[str]:
     from wgsindy import report
 
@@ -400,7 +399,7 @@ def _draw_report(
         return report.write_report(
             path,
             fitted,
-            seen,
+            sample,
             record.diagnostics,
             title=record.title,
             command=record.command,
@@ -440,7 +439,7 @@ def report_again(
     DataError
         If these are not the data of the fit.
     """
-    from wgsindy.report import Record, digest
+    from wgsindy.report import PlotSample, Record
 
     folder = Path(model) if Path(model).is_dir() else Path(model).parent
     page = Path(out) if out is not None else folder / REPORT
@@ -457,7 +456,9 @@ def report_again(
     _refuse_other_data(changed, record)
     changed = with_states(fitted, changed)
     with stage("writing the report"):
-        _draw_report(page, fitted, digest(changed), record, result if record.changes else None)
+        _draw_report(
+            page, fitted, PlotSample.of(changed), record, result if record.changes else None
+        )
     return page
 
 

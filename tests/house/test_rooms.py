@@ -29,7 +29,7 @@ MOST_EDGES = 5.0
 
 # Modules that others use as a namespace, since their functions read so: `tensor.times`.
 NAMESPACES = {"model.tensor", "zoo.scores", "zoo.demo", "model.display.mathml"}
-NAMESPACES |= {"model.display.numbers", "report.figures.fit_figures", "model.model_file"}
+NAMESPACES |= {"model.display.numbers", "model.model_file"}
 # To be mended: whoever mends one takes it out.
 THROUGH_WALLS: set[str] = set()
 WITHOUT_DOOR = {"cli"}

@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 from markupsafe import Markup
 
 from wgsindy.diagnostics.thresholds import WRONG_VARIANCE
-from wgsindy.model import ACCENT, LETTERS, fragment
+from wgsindy.draw import ACCENT, LETTERS
+from wgsindy.model import fragment
 
 Verdict = Literal["identified", "partly identified", "not identified", "not assessed"]
 

@@ -171,7 +171,7 @@ class States(Tabular):
         DataError
             If there is no such coordinate or trajectory.
         """
-        from wgsindy.model import plot_band
+        from wgsindy.draw import draw_picture, time_picture
 
         name = self.names[-1] if coordinate is None else coordinate
         if name not in self.names:
@@ -182,8 +182,14 @@ class States(Tabular):
                 f"there is no trajectory {trajectory}; there are {self.trajectory.max() + 1}."
             )
         p = self.names.index(name)
-        columns = (self.mean, self.low, self.high, self.measured)
-        return plot_band(self.time[rows], *(one[rows, p] for one in columns), name=name, ax=ax)
+        picture = time_picture(
+            name,
+            self.time[rows],
+            (self.mean[rows, p], "mean"),
+            [(self.low[rows, p], self.high[rows, p], "95 % band")],
+            measured=self.measured[rows, p],
+        )
+        return draw_picture(picture, ax)
 
 
 def with_states(generator: Generator, data: Dataset) -> Dataset:

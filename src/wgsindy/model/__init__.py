@@ -1,10 +1,17 @@
 """The result: drift and tensor as a generator, with formulas and error bars."""
 
 from wgsindy.model.change_of_variables import Change
-from wgsindy.model.display.mathml import field_symbol
+from wgsindy.model.display.mathml import Equation, field_symbol, term_formula
+from wgsindy.model.display.mathml import equations as mathml_equations
 from wgsindy.model.display.notebook import fragment, generator_parts
-from wgsindy.model.display.numbers import in_full, padded, percent, rounded, typographic
-from wgsindy.model.display.svg import ACCENT, LETTERS
+from wgsindy.model.display.numbers import (
+    in_full,
+    padded,
+    percent,
+    probability,
+    rounded,
+    typographic,
+)
 from wgsindy.model.display.units import (
     Units,
     named_equations,
@@ -21,8 +28,6 @@ from wgsindy.model.formulas import (
 )
 from wgsindy.model.generator import Generator
 from wgsindy.model.observation import Observation
-from wgsindy.model.plots.bands import plot_band
-from wgsindy.model.plots.portrait import new_axes, plot
 from wgsindy.model.readout_bands import MOST_STATES, ReadOut, readouts
 from wgsindy.model.simulation import (
     Diffusion,
@@ -42,14 +47,13 @@ from wgsindy.model.uncertainty import (
 )
 
 __all__ = [
-    "ACCENT",
     "FEWEST_CLUSTERS",
-    "LETTERS",
     "MOST_STATES",
     "Alternative",
     "Change",
     "Coefficient",
     "Diffusion",
+    "Equation",
     "EulerMaruyama",
     "ExactLinear",
     "ExactLognormal",
@@ -70,19 +74,19 @@ __all__ = [
     "generator_parts",
     "in_full",
     "linear_fields",
+    "mathml_equations",
     "named_equations",
     "named_fields",
-    "new_axes",
     "normal_quantile",
     "padded",
     "percent",
-    "plot",
-    "plot_band",
+    "probability",
     "readouts",
     "rounded",
     "simulate",
     "symmetric",
     "tensor_fields",
+    "term_formula",
     "typographic",
     "with_unit",
 ]

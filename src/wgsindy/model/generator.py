@@ -448,7 +448,7 @@ class Generator:
         Of more than two coordinates the plane of two, the others at their median; of one, the
         drift with its band. Without ``data`` two deviations around those of the fit.
         """
-        from wgsindy.model.plots.portrait import plot
+        from wgsindy.draw import plot
 
         return plot(self, data, coordinates=coordinates, ax=ax)
 
@@ -456,13 +456,13 @@ class Generator:
         self, field: str, data: Any = None, *, along: str | None = None, ax: Axes | None = None
     ) -> Axes:
         """Draw a field such as ``"b1"`` or ``"a12"`` along a coordinate, with its 95 % band."""
-        from wgsindy.model.plots.portrait import plot_field
+        from wgsindy.draw import plot_field
 
         return plot_field(self, field, data, along=along, ax=ax)
 
     def plot_coefficients(self, *, ax: Axes | None = None) -> Axes:
         """Draw every coefficient with its 95 % interval."""
-        from wgsindy.model.plots.portrait import plot_coefficients
+        from wgsindy.draw import plot_coefficients
 
         return plot_coefficients(self, ax=ax)
 

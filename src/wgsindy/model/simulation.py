@@ -307,31 +307,23 @@ class Fan:
 
     def plot(self, coordinate: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the bands and the median of one coordinate, by default the first, against time."""
-        from wgsindy.model.plots.portrait import new_axes
+        from wgsindy.draw import draw_picture, time_picture
 
         name = self.names[0] if coordinate is None else coordinate
         if name not in self.names:
             raise DataError(f"there is no coordinate {name!r}; there are {list(self.names)}.")
-        p, axes = self.names.index(name), new_axes(ax)
-        (line,) = axes.plot(self.times, self.median[:, p], label="median")
-        ends = zip(self.levels, self.low[..., p], self.high[..., p], strict=True)
-        for rank, (level, low, high) in enumerate(ends, 1):
-            there = np.isfinite(low) & np.isfinite(high)
-            axes.fill_between(
-                self.times[there],
-                low[there],
-                high[there],
-                color=line.get_color(),
-                alpha=0.4 / rank,
-                linewidth=0,
-                label=f"{100 * level:g} %",
-            )
-        if self.diverged:
-            axes.set_title(f"{100 * self.diverged:.2g} % of the paths diverge")
-        axes.set_xlabel("time")
-        axes.set_ylabel(name)
-        axes.legend()
-        return axes
+        p, diverging = self.names.index(name), f"{100 * self.diverged:.2g} % of the paths diverge"
+        picture = time_picture(
+            name,
+            self.times,
+            (self.median[:, p], "median"),
+            [
+                (self.low[rank, :, p], self.high[rank, :, p], f"{100 * level:g} %")
+                for rank, level in enumerate(self.levels)
+            ],
+            title=diverging if self.diverged else "",
+        )
+        return draw_picture(picture, ax)
 
 
 def forecast(
