@@ -13,10 +13,10 @@ import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray
 from wgsindy.diagnostics import thresholds as limits
+from wgsindy.diagnostics.findings import Answer, Numbers, chance, of_its_size
 from wgsindy.diagnostics.groups import DELAYS, Deviation, beyond_chance
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.past_scores import MEANS, RATE_WINDOWS, SPELLS, WINDOWS
-from wgsindy.diagnostics.question import Answer, Numbers, chance, of_its_size
 from wgsindy.diagnostics.residuals import BLOCKS
 from wgsindy.model import field_names
 

@@ -104,8 +104,8 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 MOST_POSITIONS = 3
 # Log-evidence by which one order must be better. A velocity that is forgotten within a step or two
 # leaves hardly a trace, and what is left of it is also what a small error of the model leaves.
-PREFERRED = 10.0
-MARGIN = 0.5  # spreads by which velocities may exceed differences of positions
+ORDER_PREFERRED = 10.0
+VELOCITY_MARGIN = 0.5  # spreads by which velocities may exceed differences of positions
 
 
 class OrderEvidence(NamedTuple):
@@ -117,7 +117,7 @@ class OrderEvidence(NamedTuple):
     @property
     def preferred(self) -> int | None:
         """1 or 2, or None if the data cannot tell."""
-        if abs(self.log_evidence) <= PREFERRED:
+        if abs(self.log_evidence) <= ORDER_PREFERRED:
             return None
         return 2 if self.log_evidence > 0 else 1
 
@@ -187,7 +187,7 @@ def as_positions(
         raise DataError("order=2 needs data in memory; read them with stream=False.")
     found = data.with_velocities()
     seen = data_summary(found, standardise=True, engine=engine)
-    d, beyond = data.dimension, MARGIN * seen.region.scale
+    d, beyond = data.dimension, VELOCITY_MARGIN * seen.region.scale
     beyond[:d] = 0.0
     none = np.zeros(d)
     return found, replace(
