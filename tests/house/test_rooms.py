@@ -24,7 +24,7 @@ DESIGN = ROOT / "docs/design.md"
 
 MOST_ENTRIES, MOST_IN_A_FOLDER, MOST_MODULES = 16, 12, 120
 LONGEST_MODULE, LONGEST_FUNCTION = 600, 60
-MOST_LINES = 33_900  # of all budgets together
+MOST_LINES = 32_000  # of all budgets together
 # 652 in all, of 1,170 at first: there are fewer modules, and each of them needs as many rooms.
 MOST_EDGES = 5.2
 

@@ -161,7 +161,7 @@ def can_be_positions(data: Dataset) -> bool:
     """Whether the coordinates may be taken for positions."""
     return (
         isinstance(data, Trajectories)
-        and data.order == 1
+        and not data.hidden_velocities
         and data.dimension <= MOST_POSITIONS
         and not data.inputs
     )
@@ -274,6 +274,6 @@ def _terms(fit: Fit) -> int:
     """Number of coefficients that were estimated: not those of x' = v."""
     spread = fit.generator.uncertainty
     assert spread is not None
-    known = fit.data.dimension // 2 if fit.data.order == 2 else 0
+    known = fit.data.dimension // 2 if fit.data.hidden_velocities else 0
     chosen = np.count_nonzero(spread.drift[known:])
     return int(chosen + np.count_nonzero(fit.generator.tensor_field.coefficients))
