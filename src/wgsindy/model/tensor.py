@@ -124,8 +124,10 @@ def clip(tensor: FloatArray, floor: float = 0.0) -> FloatArray:
     return clipped
 
 
-def precision(entries: FloatArray, floor: float) -> FloatArray:
+def precision(entries: FloatArray, floor: float) -> tuple[FloatArray, FloatArray]:
     """Independent entries ``(E, n)`` of the inverse of tensors given by theirs, ``(E, n)``.
+
+    And the root of its determinant, ``(n,)``.
 
     Correlations are held back so that no coordinate has less than ``floor`` of its variance left
     once the coordinates before it are known: an estimate may say that noise is shared entirely,
@@ -136,6 +138,7 @@ def precision(entries: FloatArray, floor: float) -> FloatArray:
     # The first coordinate has nothing before it.
     factor: dict[tuple[int, int], FloatArray | float] = {(0, 0): 1.0}
     inverse: dict[tuple[int, int], FloatArray | float] = {(0, 0): 1.0}
+    root = scale[0]
     for p in range(1, d):
         known: FloatArray | float = 0.0
         for q in range(p):
@@ -149,15 +152,15 @@ def precision(entries: FloatArray, floor: float) -> FloatArray:
         for q in range(p):
             factor[p, q] = factor[p, q] * held
         inverse[p, p] = 1.0 / factor[p, p]
+        root = root * inverse[p, p] * scale[p]
         for q in range(p):
             carried = sum(factor[p, k] * inverse[k, q] for k in range(q, p))
             inverse[p, q] = -carried / factor[p, p]
-    return np.stack(
-        [
-            sum(inverse[k, p] * inverse[k, q] for k in range(p, d)) * (scale[p] * scale[q])
-            for p, q in pairs(d)
-        ]
-    )
+    rows = [
+        sum(inverse[k, p] * inverse[k, q] for k in range(p, d)) * (scale[p] * scale[q])
+        for p, q in pairs(d)
+    ]
+    return np.stack(rows), root
 
 
 def multiply(entries: FloatArray, vectors: FloatArray) -> FloatArray:

@@ -19,6 +19,7 @@ from wgsindy.estimate.likelihood.normal_equations import (
     LaggedPass,
     NormalEquations,
     NormalPass,
+    TrapezoidPass,
     Runner,
     Sums,
     WithinStepNoisePass,
@@ -57,7 +58,12 @@ def first_drift(model: Process, selection: TermSelection, run: Runner) -> tuple[
     Products of raw increments still hold the drift, so there is no tensor from this.
     """
     sums, equations = _equations(model, run)
-    drift = selection.drift(equations, model.drift)
+    if TRAPEZOID:
+        ahead = run(TrapezoidPass(model))
+        drift = selection.drift(NormalEquations.of(ahead, model.basis.from_physical), model.drift)
+        sums = ahead
+    else:
+        drift = selection.drift(equations, model.drift)
     return sums, in_residual_units(with_drift(model, selection.drift_field(drift)), sums)
 
 
@@ -83,19 +89,65 @@ def iterate(
         found = [*drift, *entries]
         if earlier and _same(earlier, found, model, later, sums):
             break
-        earlier, seen = found, _halved(model, later, run)
+        better = _accepted(seen, later, selection, run)
+        if better is None:
+            break
+        earlier, seen = found, better
     return Weighted(sums, equations, model, found)
 
 
-def _halved(used: Process, later: Process, run: Runner) -> tuple[Sums, NormalEquations, Process]:
-    """Run a pass; where paths run away, with half of what the drift was to change by, and so on."""
-    for _ in range(MOST_HALVINGS):
+def _accepted(
+    seen: tuple[Sums, NormalEquations, Process],
+    later: Process,
+    selection: TermSelection,
+    run: Runner,
+) -> tuple[Sums, NormalEquations, Process] | None:
+    """Run a pass; where it is worse, with half of what was to change, and so on."""
+    sums, _, used = seen
+    reached = evidence_of(sums, used, selection)
+    for _ in range(8):
         try:
-            return _safe_equations(later, run)
+            trial = _safe_equations(later, run)
         except DataError:
-            drift = (used.in_units(later.units).drift + later.drift) / 2
-            later = replace(later, drift=drift)
-    return _safe_equations(later, run)
+            trial = None
+        if DEBUG: print('   trial', reached, trial and evidence_of(trial[0], trial[2], selection))
+        if trial is not None and evidence_of(trial[0], trial[2], selection) >= reached - FALLEN:
+            return trial
+        later = _between(used, later)
+    return None
+
+
+DEBUG = False
+TRAPEZOID = False
+
+
+def evidence_of(sums: Sums, model: Process, selection: TermSelection) -> float:
+    own = model.noiseless_level == 0
+    chosen = np.abs(np.vstack([model.drift, model.entries]) @ model.basis.to_physical) > 1e-9
+    paid = float((chosen @ selection.costs).sum())
+    return float(sums.log_likelihood - sums.count * np.log(model.units).sum()) - 0 * paid
+
+
+def _between(used: Process, later: Process) -> Process:
+    used = used.in_units(later.units)
+    entries = used.entries if used.entries.any() else constant_entries(used)
+    return replace(
+        later,
+        drift=(used.drift + later.drift) / 2,
+        entries=(entries + later.entries) / 2,
+        variance_floor=used.variance_floor,
+        extra_variance=used.extra_variance,
+        floor_forced=used.floor_forced,
+    )
+
+
+def constant_entries(model: Process) -> FloatArray:
+    theta = model.basis.values(model.data_range.probe)
+    one = np.linalg.lstsq(theta, np.ones(len(theta)))[0]
+    entries = np.zeros_like(model.entries)
+    for p in range(len(model.units)):
+        entries[tensor.entry_number(p, p)] = one * (model.noiseless_level[p] == 0)
+    return entries
 
 
 def _settled(
@@ -315,9 +367,18 @@ def noisy_start(model: Process, selection: TermSelection, run: Runner, noise: No
     held = np.sqrt(most / np.maximum(noise.variances, most))
     covariance = (noise.covariance + np.diag(noise.rounding)) * np.outer(held, held)
     start = replace(start, observation_noise=tensor.entries_of(covariance[None])[0])
+    if CONSTANT:
+        left = np.maximum(run.data.mean_dt - 2 * np.diag(tensor.symmetric(start.observation_noise[None], len(start.units))[0]), LEAST_TENSOR * run.data.mean_dt) / run.data.mean_dt
+        fitted = constant_entries(start)
+        for p in range(len(left)):
+            fitted[tensor.entry_number(p, p)] *= left[p]
+        return replace(start, entries=fitted)
     found = selection.entries(_lagged(start, run), start.entries)
     fitted = best_entries(found, start.noiseless_level) @ start.basis.from_physical
     return replace(start, entries=fitted)
+
+
+CONSTANT = True
 
 
 def with_noise(model: Process, noise: Noise) -> Process:

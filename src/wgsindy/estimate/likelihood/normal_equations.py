@@ -88,6 +88,7 @@ class Sums:
     residual: FloatArray  # (d,) sum of squared residuals over dt
     impossible: FloatArray  # (d,) samples at which the formula of the noise is not positive
     low_noise_likelihood: FloatArray  # (d, G) of residuals where noise is low, by extra variance
+    log_likelihood: FloatArray  # () of residuals over the root of dt, in the units of the model
 
 
 @dataclass(frozen=True)
@@ -104,16 +105,17 @@ class NormalPass(SumPass[Sums]):
         d, k = self.model.drift.shape
         e = len(self.model.entries)
         by_extra = (d, len(EXTRA_VARIANCES))
-        return Sums(0, *zeros((e, k, k), (d, k), (e, k, k), (e, k), (d,), (d,), by_extra))
+        return Sums(0, *zeros((e, k, k), (d, k), (e, k, k), (e, k), (d,), (d,), by_extra, ()))
 
     @np.errstate(all="ignore")
     def add(self, total: Sums, chunk: Chunk) -> Sums:
-        local = evaluate(self.model, chunk)
+        local = self._evaluated(chunk)
         squares = local.residual**2 / local.dt
         total.count += len(local.dt)
         total.residual += squares.sum(axis=1)
         noise = drift_noise(self.model, local)
-        precision = tensor.precision(noise, LEAST_UNSHARED)
+        precision, root = tensor.precision(noise, LEAST_UNSHARED)
+        total.log_likelihood += _log_likelihood(self.model, local)
         entry_weights = local.gain**2 / entry_variance(noise)
         weights = np.concatenate([precision * local.dt, entry_weights])
         grams = self._weighted_grams(weights, local.theta)
@@ -127,6 +129,9 @@ class NormalPass(SumPass[Sums]):
                 total.impossible[p] += np.count_nonzero(noise_of_own <= 0)
             self._add_extra_variance(total, p, local, squares[p])
         return total
+
+    def _evaluated(self, chunk: Chunk) -> StepResiduals:
+        return evaluate(self.model, chunk)
 
     def _weighted_grams(self, weights: FloatArray, theta: FloatArray) -> FloatArray:
         """sum_n weights[m, n] theta theta' for each row m, ``(M, K, K)``, in one product.
@@ -171,6 +176,34 @@ class LaggedPass(NormalPass):
         assert chunk.following is not None
         later = chunk._replace(increments=chunk.following, following=None)
         return super().add(total, later.at(chunk.is_followed))
+
+
+def _log_likelihood(model: Process, local: StepResiduals) -> float:
+    noise = local.noise.copy()
+    for p in range(len(model.units)):
+        own = tensor.entry_number(p, p)
+        if model.noiseless_level[p]:
+            noise[own] = model.noiseless_level[p]
+        elif model.variance_floor[p] >= 1.0:
+            noise[own] = np.maximum(noise[own], 1.0)
+        else:
+            noise[own] = (noise[own] + np.sqrt(noise[own] ** 2 + 4 * SOFT**2)) / 2
+    precision, root = tensor.precision(noise, LEAST_UNSHARED)
+    pulled = tensor.multiply(precision, local.residual)
+    return float(np.log(root).sum() - 0.5 * np.vdot(local.residual / local.dt, pulled))
+
+
+SOFT = 1e-3
+
+
+@dataclass(frozen=True)
+class TrapezoidPass(NormalPass):
+    """The same sums with the library averaged over both ends of a step, without a drift yet."""
+
+    def _evaluated(self, chunk: Chunk) -> StepResiduals:
+        local = super()._evaluated(chunk)
+        ends = self.model.basis.values(chunk.states + chunk.increments).T
+        return local._replace(theta=(local.theta + ends) / 2)
 
 
 @dataclass
@@ -278,7 +311,7 @@ class ScorePass(SumPass[Scores]):
 
     def _add_slopes(self, total: Scores, chunk: Chunk, local: StepResiduals) -> None:
         noise = drift_noise(self.model, local)
-        precision = tensor.precision(noise, LEAST_UNSHARED)
+        precision, _ = tensor.precision(noise, LEAST_UNSHARED)
         pulled = tensor.multiply(precision, local.residual)
         off = (local.targets - local.entries) * local.gain**2 / entry_variance(noise)
         slopes = np.concatenate([pulled, off])

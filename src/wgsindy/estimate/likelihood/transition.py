@@ -119,6 +119,15 @@ class Path(NamedTuple):
         """Return room for another path, which is kept for the next that has the name."""
         return Path.of(_SCRATCH.take(name, *self.rows.shape), len(self.mean))
 
+    def bound(self, widest: FloatArray) -> None:
+        """Hold variances below ``widest (d,)``: no spread is wider than that of the data."""
+        share = np.einsum("ppn,p->pn", self.covariance, 1 / widest).max(axis=0)
+        wide = np.flatnonzero(~(share <= 1))
+        if len(wide):
+            held = 1 / share[wide]
+            self.covariance[:, :, wide] *= held
+            self.skewness[..., wide] *= held**1.5
+
     def set_to(self, start: Path, rates: Path, time: FloatArray) -> None:
         """Go from another path along its rates over some time."""
         np.multiply(rates.rows, time, out=self.rows)
@@ -213,6 +222,7 @@ LONGEST_SUBSTEP = 0.8  # |J| h of a Runge-Kutta step of fourth order, of a sampl
 MOST_SUBSTEPS = 8
 THIRD_ORDER = 0.002  # errors of three points a step, (J dt)^3 / 24, where these are enough
 WORST = 0.3  # standard errors of the drift that the error of a step may be
+BEYOND = 0.25  # ranges of the data beyond these, up to which formulas are followed
 EDGE = 0.01  # of the mean variance of a step: the least that keeps derivatives off an edge
 INSIDE = np.full((1, 1), np.inf)  # edges that keep derivatives in the middle of the data
 
@@ -355,6 +365,24 @@ class Dynamics:
         return self.units / self.basis.parts[0].frame.scale
 
     @cached_property
+    def _box(self) -> tuple[FloatArray, FloatArray]:
+        """Range of the data and some more, in the frame of the monomials, ``(d, 1)`` each.
+
+        Beyond it fields are what they are at its edge: so whatever their coefficients, no path runs
+        away within a step.
+        """
+        frame, inside = self.basis.parts[0].frame, self.data_range
+        ends = frame.standardise(np.stack([inside.low, inside.high]))
+        margin = BEYOND * (ends[1] - ends[0])
+        return (ends[0] - margin)[:, None], (ends[1] + margin)[:, None]
+
+    @cached_property
+    def _widest(self) -> FloatArray:
+        """Variance ``(d,)`` that no spread exceeds: that of two halves of the data."""
+        inside = self.data_range
+        return ((inside.high - inside.low) / self.units) ** 2 / 4
+
+    @cached_property
     def _taylor(self) -> dict[bool, Taylor]:
         """What the moments of a spread add to monomials, without or with the third."""
         polynomial, _ = self.basis.parts
@@ -386,6 +414,11 @@ class Dynamics:
         """
         polynomial, others = self.basis.parts
         where = start.framed + self._framing[:, None] * path.mean
+        low, high = self._box
+        np.maximum(where, low, out=where)
+        np.minimum(where, high, out=where)
+        if spread:
+            path.bound(self._widest)
         theta = polynomial.monomials.values(where.T)
         if spread:
             theta += self._taylor[path.skewness.size > 0].of(theta, path.rows)
