@@ -31,11 +31,11 @@ ROUNDED = 1e-6  # nats: what two ways to compute a gain may differ by, and much 
 Penalty = Callable[[FloatArray], FloatArray]
 
 
-def run_away() -> DataError:
-    """What to say of passes that do not settle."""
+def no_numbers() -> DataError:
+    """What to say of sums that are out of the range of numbers wherever one starts."""
     return DataError(
-        "the fit runs away: with this library, weights and residuals drive each other out of "
-        "range. Use a smaller library, or recipe='paper'."
+        "the values of some terms are out of the range of numbers at these samples: use other "
+        "units, or a library without the fastest of them (exponentials, high powers)."
     )
 
 
@@ -60,7 +60,7 @@ class Root:
         ``change (K, K)`` expresses the wanted terms by the working ones: theta = change @ working.
         """
         if not np.isfinite(gram).all() or (np.diag(gram) <= 0).any():
-            raise run_away()
+            raise no_numbers()
         scale = 1.0 / np.sqrt(np.diag(gram))
         values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
         values = np.sqrt(np.maximum(values, SMALLEST_EIGENVALUE * values[-1]))

@@ -15,9 +15,27 @@ from functools import partial
 import numpy as np
 
 from wgsindy.data import BoolArray, Dataset, FloatArray, frozen
-from wgsindy.errors import DataError
 from wgsindy.estimate.likelihood.error_bars import ErrorBars
-from wgsindy.estimate.likelihood.evidence import run_away
+from wgsindy.estimate.likelihood.evidence import no_numbers
+from wgsindy.estimate.likelihood.exact_steps import (
+    ExactSteps,
+    first_drift,
+    fit_exact,
+    with_drift,
+    with_tensor,
+    with_variance_floor,
+)
+from wgsindy.estimate.likelihood.filter_sums import FilterSums
+from wgsindy.estimate.likelihood.filtered_samples import (
+    OVERWHELMING,
+    STRONG_NOISE,
+    FilteredSamples,
+    accept_step,
+    filtered,
+    leaves_a_tensor,
+    noisy_start,
+    with_noise,
+)
 from wgsindy.estimate.likelihood.hidden import (
     MANY_MISSING,
     first_force,
@@ -28,28 +46,14 @@ from wgsindy.estimate.likelihood.hidden import (
     with_first_noise,
     with_small_noise,
 )
-from wgsindy.estimate.likelihood.iteration import (
-    OVERWHELMING,
-    STRONG_NOISE,
-    Filtered,
-    Weighted,
-    accept_step,
-    filtered,
-    first_drift,
-    follow_noise,
-    iterate,
-    noisy_start,
-    with_drift,
-    with_noise,
-    with_tensor,
-    with_variance_floor,
-)
+from wgsindy.estimate.likelihood.improve import Iterate, best_of, improve
 from wgsindy.estimate.likelihood.noise_detection import Noise, detect_noise
 from wgsindy.estimate.likelihood.normal_equations import (
     DriftTensorPass,
     NormalEquations,
     Runner,
     ScorePass,
+    Sums,
     chunk_size,
 )
 from wgsindy.estimate.likelihood.process import Process
@@ -64,6 +68,8 @@ from wgsindy.model import FEWEST_CLUSTERS, Alternative, Uncertainty, tensor
 from wgsindy.passes import SERIAL, DataSummary, Engine, PassPair
 from wgsindy.recipes import LikelihoodRecipe
 from wgsindy.terms import Basis
+
+Last = Iterate[Sums] | Iterate[FilterSums]
 
 
 @dataclass(frozen=True)
@@ -111,71 +117,62 @@ def recover_by_likelihood(
     return _estimate(*_about_sparsest(last, selection), run, condition, noise)
 
 
-def _about_sparsest(
-    last: Weighted | Filtered, selection: TermSelection
-) -> tuple[Weighted | Filtered, TermSelection]:
-    equations, model, selection = about_sparsest(Posed(last.equations, last.model, selection))
-    return last._replace(equations=equations, model=model), selection
+def _about_sparsest(last: Last, selection: TermSelection) -> tuple[Last, TermSelection]:
+    equations, model, selection = about_sparsest(Posed(last.equations, last.process, selection))
+    return last._replace(equations=equations, process=model), selection
 
 
 def _of_states(
     start: Process, selection: TermSelection, run: Runner, summary: DataSummary
-) -> tuple[Weighted | Filtered, float, Noise]:
+) -> tuple[Last, float, Noise]:
     """Take steps for independent, or follow the noise of the samples, if there is any.
 
     Returns the last pass, the condition of the library, and the noise.
     """
     early, recipe = run.on_pilot(), selection.recipe
-    sums, model = first_drift(start, selection, early)
-    clean: Weighted | None = None
-    noise = _noise(replace(model, is_chain=True), early, recipe, summary)
+    sums, guess = first_drift(start, ExactSteps(selection, early))
+    exact: Iterate[Sums] | None = None
+    noise = _noise(replace(guess, is_chain=True), early, recipe, summary)
     if noise.variances.max() < STRONG_NOISE * early.data.mean_dt:
-        try:
-            clean = _without_noise(model, selection, early, run)
-        except DataError:
-            if not noise.variances.any():
-                raise
-        else:
-            model = clean.model
-            noise = _noise(model, run, recipe, summary)
-    last: Weighted | Filtered | None = clean
-    if clean is None or noise.variances.any():
-        last = _with_noise(model, clean, noise, selection, early) or clean
-        if isinstance(last, Filtered) and early is not run:
-            last = follow_noise(last.model, selection, run, last.found) or clean
-        last = last or _without_noise(model, selection, early, run)
+        noisy = bool(noise.variances.any())
+        exact = _without_noise(start, guess, selection, early, run, roughly=noisy)
+        noise = _noise(exact.process, run, recipe, summary)
+    last: Last | None = exact
+    if exact is None or noise.variances.any():
+        last = _with_noise(start, guess, exact, noise, selection, early, run)
+        last = last or exact or _without_noise(start, guess, selection, early, run, roughly=False)
     assert last is not None
     return last, _condition(sums.entry_gram[0]), noise
 
 
 def _with_noise(
-    model: Process,
-    clean: Weighted | None,
+    start: Process,
+    guess: Process,
+    exact: Iterate[Sums] | None,
     noise: Noise,
     selection: TermSelection,
+    early: Runner,
     run: Runner,
-) -> Filtered | None:
-    """Follow noise from the fit that takes samples for exact, if there is one.
+) -> Iterate[FilterSums] | None:
+    """Follow noise: from the fit that takes samples for exact, if there is one.
 
-    Else from what two steps at once show; the one is where passes begin that the other leads
-    nowhere: strong noise biases the first, long steps the second.
+    Or from a tensor that is the same everywhere, with the drift that two steps at once show, or
+    none: strong noise biases the first, long steps the second.
     """
-    shown = partial(noisy_start, model, selection, run, noise)
-    if noise.variances.max() > OVERWHELMING * run.data.mean_dt:
-        return follow_noise(shown(), selection, run)
-    last = follow_noise(with_noise(clean.model, noise) if clean else shown(), selection, run)
-    if last is not None and last.settled:
-        return last
-    try:
-        other = shown() if clean else with_noise(iterate(model, selection, run).model, noise)
-    except DataError:
-        return last
-    found = follow_noise(other, selection, run, block=last.block if last else 0)
-    return max((one for one in (last, found) if one), key=_likelihood, default=None)
-
-
-def _likelihood(found: Filtered) -> float:
-    return found.sums.log_likelihood
+    near = exact.process if exact else guess
+    shown, rest = (noisy_start(near, selection, early, noise, at_rest=one) for one in (False, True))
+    starts = [shown, rest]
+    if exact is not None:
+        starts.insert(0, with_noise(exact.process, noise))
+    elif noise.variances.max() <= OVERWHELMING * run.data.mean_dt:
+        taken = fit_exact(start, guess, selection, early, roughly=True)
+        starts.append(with_noise(taken.process, noise))
+    kernel = FilteredSamples.along(starts[0], selection, early)
+    last = best_of([partial(kernel.follow, one) for one in starts])
+    if last is not None and early is not run:
+        whole = FilteredSamples.along(last.process, selection, run)
+        last = whole.follow(last.process, last.chosen)
+    return last if last is not None and leaves_a_tensor(last) else None
 
 
 def _of_some(
@@ -188,14 +185,15 @@ def _of_some(
     """
     rough = replace(run, data=whole_samples(run.data))
     last, condition, noise = _of_states(start, selection, rough, summary)
-    early, model = run.on_pilot(), last.model
-    asked = run.data.partly_seen > MANY_MISSING and not isinstance(last, Filtered)
+    early, process = run.on_pilot(), last.process
+    followed = isinstance(last.sums, FilterSums)
+    asked = run.data.partly_seen > MANY_MISSING and not followed
     if asked := asked and selection.recipe.noise_correction is not False:
-        model = with_small_noise(model, run.data)
-    found = follow_all(model, selection, early, forced=not asked)
+        process = with_small_noise(process, run.data)
+    found = follow_all(process, selection, early, forced=not asked)
     if found is not None and early is not run:
-        found = follow_all(found.model, selection, run, forced=not asked)
-    if found is None:
+        found = follow_all(found.process, selection, run, forced=not asked)
+    if found is None or not leaves_a_tensor(found):
         return _estimate(*_about_sparsest(last, selection), rough, condition, noise)
     noise = noise._replace(doubt=None) if asked else noise
     return _estimate(*_about_sparsest(found, selection), run, condition, noise)
@@ -211,7 +209,7 @@ def _of_positions(
     model = with_first_noise(model, early.data, summary.quantum, noisy=correction is not False)
     last = follow_positions(model, selection, early, forced=correction is True)
     if early is not run:
-        last = follow_positions(last.model, selection, run, forced=correction is True)
+        last = follow_positions(last.process, selection, run, forced=correction is True)
     condition = _condition(sums.entry_gram[-1])
     none = Noise.none(len(model.units))
     found = _estimate(*_about_sparsest(last, selection), run, condition, none)
@@ -221,13 +219,21 @@ def _of_positions(
 
 
 def _without_noise(
-    model: Process, selection: TermSelection, early: Runner, run: Runner
-) -> Weighted:
+    start: Process,
+    guess: Process,
+    selection: TermSelection,
+    early: Runner,
+    run: Runner,
+    *,
+    roughly: bool,
+) -> Iterate[Sums]:
     """Take samples for exact: on a pilot first, if there is one."""
-    last = iterate(model, selection, early)
+    last = fit_exact(start, guess, selection, early, roughly=roughly)
     if early is run:
         return last
-    return iterate(with_variance_floor(last.model), selection, run, last.found)
+    kernel = ExactSteps(selection, run)
+    begun = kernel.look(with_variance_floor(last.process), last.chosen, last.left)
+    return improve(begun, kernel) or last
 
 
 def _noise(model: Process, run: Runner, recipe: LikelihoodRecipe, summary: DataSummary) -> Noise:
@@ -237,37 +243,37 @@ def _noise(model: Process, run: Runner, recipe: LikelihoodRecipe, summary: DataS
 
 
 def _estimate(
-    last: Weighted | Filtered,
+    last: Last,
     selection: TermSelection,
     run: Runner,
     condition: float,
     noise: Noise,
 ) -> LikelihoodEstimate:
     """Choose the terms once more, thoroughly, and give them their error bars."""
-    equations, model = last.equations, last.model
+    equations, model, sums = last.equations, last.process, last.sums
     drift = selection.drift(equations, model.drift, thorough=True)
     entries = selection.entries(equations, model.entries, thorough=True)
     trajectories = len(run.data) if len(run.data) >= FEWEST_CLUSTERS else 0
     noise_error, lean, is_settled = np.zeros(len(model.units)), None, False
-    if isinstance(last, Filtered):
+    if isinstance(sums, FilterSums):
         is_settled = last.settled
-        final = accept_step(model, last.sums, equations, selection, drift, entries)
+        final = accept_step(model, sums, equations, selection, drift, entries)
         support = np.array([found.best for found in (*drift, *entries)])
-        if is_settled and np.array_equal(support, [found.best for found in last.found]):
-            scores = last.sums.scores(model)  # another pass would find the same
+        if is_settled and np.array_equal(support, [found.best for found in last.chosen]):
+            scores = sums.scores(model)  # another pass would find the same
         else:
-            scores = filtered(final, run, last.block).scores(final)
-        noise_error = last.sums.noise_errors(model, support) * model.units**2
+            scores = filtered(final, run).scores(final)
+        noise_error = sums.noise_errors(model, support) * model.units**2
         lean = run(DriftTensorPass(final))
     else:
-        final = with_tensor(with_drift(model, selection.drift_field(drift)), last.sums, entries)
+        final = with_tensor(with_drift(model, selection.drift_field(drift)), sums, entries)
         slopes = ScorePass(final, trajectories)
         if final.is_chain:
             scores = run(slopes)
         else:
             scores, lean = run(PassPair(slopes, DriftTensorPass(final)))
     if lean is not None and not (np.isfinite(lean.cross).all() and np.isfinite(lean.gram).all()):
-        raise run_away()
+        raise no_numbers()
     beside = selection.all_beside(equations, drift)
     refit = ErrorBars(
         equations, final, drift, beside, entries, scores, lean, noise.doubt, run.data.mean_dt

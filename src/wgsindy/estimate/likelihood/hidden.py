@@ -10,7 +10,10 @@ import numpy as np
 from wgsindy.data import BoolArray, Dataset, FloatArray, Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.estimate.likelihood.evidence import Posterior
-from wgsindy.estimate.likelihood.iteration import Filtered, chosen, follow_noise, memory, with_drift
+from wgsindy.estimate.likelihood.exact_steps import with_drift
+from wgsindy.estimate.likelihood.filter_sums import FilterSums
+from wgsindy.estimate.likelihood.filtered_samples import FilteredSamples, chosen, memory
+from wgsindy.estimate.likelihood.improve import Iterate, constant_tensor
 from wgsindy.estimate.likelihood.noise_detection import stands_out
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Runner, Sums
 from wgsindy.estimate.likelihood.process import Process
@@ -58,57 +61,57 @@ def with_small_noise(model: Process, data: Dataset) -> Process:
 
 
 def follow_all(
-    model: Process,
+    start: Process,
     selection: TermSelection,
     run: Runner,
     earlier: Sequence[Posterior] = (),
     *,
     forced: bool,
     coarse: bool = False,
-) -> Filtered | None:
+) -> Iterate[FilterSums] | None:
     """Filter until nothing changes; take values for exact if no noise stands out.
 
-    ``earlier`` is what was chosen when ``model`` was fitted. With ``forced`` noise, or none, that
+    ``earlier`` is what was chosen when ``start`` was fitted. With ``forced`` noise, or none, that
     is not asked. All but the last passes may take ``coarse`` steps: these are off by less than the
     passes still move. Nothing if the filter has nothing to say.
     """
-    asked = not forced and bool(model.noisy.any())
+    asked = not forced and bool(start.noisy.any())
+    kernel = FilteredSamples.along(start, selection, run)
     if not (asked or coarse):
-        return follow_noise(model, selection, run, earlier)
+        return kernel.follow(start, earlier)
     # Whether there is noise, a fit tells that is not yet as good as it can be.
-    begin = in_coarse_steps(model) if coarse else model
-    last = follow_noise(begin, selection, run, earlier, roughly=ROUGHLY)
+    begin = in_coarse_steps(start) if coarse else start
+    last = replace(kernel, roughly=ROUGHLY).follow(begin, earlier)
     if last is None or (last.settled and not coarse and _stands_out(last)):
         return last
-    rough = last if not asked or _stands_out(last) else _exact(last, selection)
-    fine = replace(rough.fitted, data_range=model.data_range)
-    found = follow_noise(fine, selection, run, rough.found, before=rough.left)
-    return found or (None if coarse else last)
+    rough = last if not asked or _stands_out(last) else _exact(last, selection) or last
+    fine = replace(rough.proposal, data_range=start.data_range)
+    kernel = FilteredSamples.along(fine, selection, run)
+    return kernel.follow(fine, rough.chosen, rough.left) or (None if coarse else last)
 
 
-def in_coarse_steps(model: Process) -> Process:
+def in_coarse_steps(process: Process) -> Process:
     """Let steps be as long as a single sample would have them."""
-    return replace(model, data_range=replace(model.data_range, count=1))
+    return replace(process, data_range=replace(process.data_range, count=1))
 
 
-def _exact(last: Filtered, selection: TermSelection) -> Filtered:
+def _exact(last: Iterate[FilterSums], selection: TermSelection) -> Iterate[FilterSums] | None:
     """Choose and fit once more, of values that are as they were written."""
     exact = replace(
-        last.model,
-        noisy=np.zeros_like(last.model.noisy),
-        observation_noise=tensor.entries_of(np.diag(last.model.rounding)[None])[0],
+        last.process,
+        noisy=np.zeros_like(last.process.noisy),
+        observation_noise=tensor.entries_of(np.diag(last.process.rounding)[None])[0],
     )
-    sums = last.sums.with_noise(last.model, exact.observation_noise)
-    return chosen(exact, sums, selection, last.block)
+    return chosen(exact, last.sums.with_noise(last.process, exact.observation_noise), selection)
 
 
-def _stands_out(last: Filtered) -> bool:
+def _stands_out(last: Iterate[FilterSums]) -> bool:
     """Whether the noise of any coordinate is more than chance makes of none."""
-    d = len(last.model.units)
+    process, d = last.process, len(last.process.units)
     own = [tensor.entry_number(p, p) for p in range(d)]
-    errors = last.sums.noise_errors(last.model, np.array([found.best for found in last.found]))
-    beyond = last.fitted.observation_noise[own] - last.model.rounding
-    return stands_out(beyond, errors, last.model.noisy[own])
+    errors = last.sums.noise_errors(process, np.array([field.best for field in last.chosen]))
+    beyond = last.proposal.observation_noise[own] - process.rounding
+    return stands_out(beyond, errors, process.noisy[own])
 
 
 # Share of third differences that noise has at least: a motion without any would leave nothing that
@@ -164,12 +167,8 @@ def with_first_noise(model: Process, data: Dataset, quantum: FloatArray, *, nois
     shaken, jitter = _third_differences(data)
     noise = np.where(model.positions, jitter / model.units**2, 0.0)
     noise = np.maximum(noise if noisy else 0.0, rounding)
-    theta = model.basis.values(model.data_range.probe)
-    constant = np.linalg.lstsq(theta, np.ones(len(theta)))[0]
-    entries = np.zeros_like(model.entries)
-    for p in np.flatnonzero(~model.positions).tolist():
-        share = shaken[p - d // 2] / model.units[p] ** 2
-        entries[tensor.entry_number(p, p)] = np.clip(share, LEAST_TENSOR, 1.0) * constant
+    levels = np.clip(np.roll(shaken, d // 2) / model.units**2, LEAST_TENSOR, 1.0)
+    entries = constant_tensor(model, np.where(model.positions, 0.0, levels))
     return replace(
         model,
         entries=entries,
@@ -198,38 +197,44 @@ def _third_differences(data: Trajectories) -> tuple[FloatArray, FloatArray]:
 
 
 def follow_positions(
-    model: Process, selection: TermSelection, run: Runner, *, forced: bool
-) -> Filtered:
+    start: Process, selection: TermSelection, run: Runner, *, forced: bool
+) -> Iterate[FilterSums]:
     """Filter until nothing changes; take positions for exact if no noise stands out.
 
     Raises
     ------
     DataError
-        If the filter has nothing to say.
+        If the filter has nothing to say even of a motion that nothing drives.
     """
-    begin, earlier = _scouted(model, selection, run)
+    begin, earlier = _scouted(start, selection, run)
     last = follow_all(begin, selection, run, earlier, forced=forced, coarse=bool(earlier))
-    if last is None and earlier:
-        last = follow_all(model, selection, run, forced=forced)
+    for again in (start, replace(start, drift=_free(start))):
+        last = last or follow_all(again, selection, run, forced=forced)
     if last is None:
         raise DataError(
-            "no second-order equation fits these positions: the filter along them runs away. Fit "
-            "with order=1, or a smaller library."
+            "these positions do not move as anything with a velocity does: no motion can be "
+            "followed along them. Fit with order=1."
         )
     return last
 
 
+def _free(process: Process) -> FloatArray:
+    """Coefficients ``(d, K)`` of a motion without force: a position moves by its velocity."""
+    assert process.positions is not None
+    return np.where(process.positions[:, None], process.drift, 0.0)
+
+
 def _scouted(
-    model: Process, selection: TermSelection, run: Runner
+    start: Process, selection: TermSelection, run: Runner
 ) -> tuple[Process, Sequence[Posterior]]:
     """Go most of the way on short stretches in coarse steps, which cost little; what was chosen."""
     few = segments_of(run.data, STRETCHES, STRETCH, engine=run.engine)
-    coarse = in_coarse_steps(model)
     scout = replace(run, data=few, engine=SERIAL)
-    block, least = STRETCH, max(SHORTEST, REMEMBERED * memory(model, run.data.mean_dt))
+    block, least = STRETCH, max(SHORTEST, REMEMBERED * memory(start, run.data.mean_dt))
     while block >= 2 * least:
         block //= 2
-    last = follow_noise(coarse, selection, scout, block=block, roughly=ROUGHLY_BEGUN)
+    kernel = FilteredSamples(selection, scout, block, ROUGHLY_BEGUN)
+    last = kernel.follow(in_coarse_steps(start))
     if last is None:
-        return model, ()
-    return replace(last.fitted, data_range=model.data_range), last.found
+        return start, ()
+    return replace(last.proposal, data_range=start.data_range), last.chosen

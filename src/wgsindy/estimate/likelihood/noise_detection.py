@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data import BoolArray, Chunk, FloatArray, block_labels, whole_blocks, zeros
-from wgsindy.estimate.likelihood.evidence import run_away
+from wgsindy.estimate.likelihood.evidence import no_numbers
 from wgsindy.estimate.likelihood.normal_equations import Runner
 from wgsindy.estimate.likelihood.process import Process
 from wgsindy.model import tensor
@@ -156,7 +156,7 @@ def _pull(lag: ResidualLag) -> FloatArray:
 def noise_estimate(lag: ResidualLag) -> tuple[FloatArray, FloatArray]:
     """Covariance ``(d, d)`` of the noise as residuals show it; errors ``(d,)`` of the diagonal."""
     if not (np.isfinite(lag.products).all() and np.isfinite(lag.gram).all()):
-        raise run_away()
+        raise no_numbers()
     flow = lag.flow / lag.pairs
     fitted = np.einsum("pk,kp->p", lag.leaning, np.linalg.lstsq(lag.gram, lag.leaning.T)[0])
     # What the drift has not taken over; steps that forget everything show no noise at all.

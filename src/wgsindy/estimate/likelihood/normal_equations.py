@@ -33,6 +33,7 @@ from wgsindy.passes import SERIAL, Engine, Pass, SumPass, Total, reduce, segment
 LOW_NOISE = 0.3
 EXTRA_VARIANCES = 10.0 ** np.arange(-10.0, 0.25, 0.5)
 LEAN_EVERY = 8  # samples: a share of an error need not be known well
+SOFT_FLOOR = 0.003  # share of the mean noise that a variance has where its formula is negative
 LEAST_UNSHARED = 0.01  # share of its noise that a coordinate must be given for itself
 
 MOST_LASTING = 0.999  # correlation of neighbouring residuals that repetitions are counted by
@@ -114,7 +115,7 @@ class NormalPass(SumPass[Sums]):
         total.count += len(local.dt)
         total.residual += squares.sum(axis=1)
         noise = drift_noise(self.model, local)
-        precision, root = tensor.precision(noise, LEAST_UNSHARED)
+        precision, _ = tensor.precision(noise, LEAST_UNSHARED)
         total.log_likelihood += _log_likelihood(self.model, local)
         entry_weights = local.gain**2 / entry_variance(noise)
         weights = np.concatenate([precision * local.dt, entry_weights])
@@ -179,21 +180,25 @@ class LaggedPass(NormalPass):
 
 
 def _log_likelihood(model: Process, local: StepResiduals) -> float:
+    """That of residuals over the root of dt, with variances that are positive smoothly.
+
+    One measure for all processes, whatever floors their weights have: with h = (v - s) / 2, the
+    variance s + h + sqrt(h^2 + s^2) is v where that is noise, and s where a formula is negative.
+    """
     noise = local.noise.copy()
-    for p in range(len(model.units)):
+    for p, level in enumerate(model.noiseless_level.tolist()):
         own = tensor.entry_number(p, p)
-        if model.noiseless_level[p]:
-            noise[own] = model.noiseless_level[p]
-        elif model.variance_floor[p] >= 1.0:
-            noise[own] = np.maximum(noise[own], 1.0)
+        if level:
+            noise[own] = level
+        elif model.variance_floor[p] >= 1:  # no tensor has been fitted yet
+            np.maximum(noise[own], 1.0, out=noise[own])
         else:
-            noise[own] = (noise[own] + np.sqrt(noise[own] ** 2 + 4 * SOFT**2)) / 2
+            half = (noise[own] - SOFT_FLOOR) / 2
+            noise[own] = SOFT_FLOOR + half + np.sqrt(half**2 + SOFT_FLOOR**2)
     precision, root = tensor.precision(noise, LEAST_UNSHARED)
     pulled = tensor.multiply(precision, local.residual)
-    return float(np.log(root).sum() - 0.5 * np.vdot(local.residual / local.dt, pulled))
-
-
-SOFT = 1e-3
+    density = np.log(root / np.abs(local.shrunk)).sum()
+    return float(density - 0.5 * np.vdot(local.residual / local.dt, pulled))
 
 
 @dataclass(frozen=True)
@@ -397,6 +402,20 @@ class NormalEquations:
         pairs = enumerate(tensor.pairs(self.dimension))
         return any(p != q and bool(self.drift_gram[e].any()) for e, (p, q) in pairs)
 
+    @property
+    def are_sound(self) -> bool:
+        """Whether all sums are numbers, and tell something about every coefficient."""
+        grams = (*self._own_grams, *self.entry_gram)
+        sums = (self.drift_gram, self.drift_cross, self.entry_gram, self.entry_cross)
+        return all(bool(np.isfinite(one).all()) for one in sums) and all(
+            bool((np.diag(gram) > 0).all()) for gram in grams
+        )
+
+    @property
+    def _own_grams(self) -> FloatArray:
+        own = [tensor.entry_number(p, p) for p in range(self.dimension)]
+        return self.drift_gram[own]
+
     def _between(self, p: int, q: int) -> FloatArray:
         block = self.drift_gram[tensor.entry_number(p, q)]
         return block if p >= q else block.T
@@ -411,8 +430,7 @@ class NormalEquations:
 
     @cached_property
     def _drift_roots(self) -> list[Root]:
-        own = [tensor.entry_number(p, p) for p in range(self.dimension)]
-        return [Root.of(self.drift_gram[e], self.change) for e in own]
+        return [Root.of(gram, self.change) for gram in self._own_grams]
 
     def entry(self, entries: FloatArray, e: int) -> Problem:
         """Tensor entry ``e``, given the others of ``entries (E, K)`` in working terms."""

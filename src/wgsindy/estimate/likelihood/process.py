@@ -21,6 +21,7 @@ from wgsindy.estimate.likelihood.transition import (
     Dynamics,
     Transition,
     inverse,
+    inverse_and_determinant,
     multiply,
 )
 from wgsindy.model import Generator, tensor
@@ -136,6 +137,9 @@ class StepResiduals(NamedTuple):
     entries: FloatArray  # (E, n) the fitted tensor, averaged along the path
     noise: FloatArray  # (E, n) of a step over dt, which weights follow
     gain: FloatArray | float  # (E, n) how much of the tensor a step shows: one for a chain
+    shrunk: FloatArray | float = (
+        1.0  # (n,) volume of the response, which residuals are seen through
+    )
 
     @property
     def targets(self) -> FloatArray:
@@ -154,29 +158,32 @@ def evaluate(model: Process, chunk: Chunk) -> StepResiduals:
         theta = np.ascontiguousarray(model.basis.values(states).T)
         entries = model.dynamics.entries @ theta
         gain: FloatArray | float = 1.0
+        shrunk: FloatArray | float = 1.0
         residual, noise = steps - (model.drift @ theta) * dt, entries
     else:
         path = model.dynamics.along(chunk)
         theta, entries = path.theta, model.dynamics.entries @ path.theta
-        residual, square, back = through_response(path, steps - path.mean, path.covariance, dt)
+        error = steps - path.mean
+        residual, square, back, shrunk = through_response(path, error, path.covariance, dt)
         noise = np.stack([square[p, q] for p, q in tensor.pairs(len(steps))])
         gain = _gains(path, back)
         steps = residual + (model.drift @ theta) * dt
     if model.observation_noise.any():  # a step has the noise of both its ends
         noise = noise + 2 * model.observation_noise[:, None] / dt
-    return StepResiduals(theta, dt, steps, residual, entries, noise, gain)
+    return StepResiduals(theta, dt, steps, residual, entries, noise, gain, shrunk)
 
 
 def through_response(
     path: Transition, error: FloatArray, covariance: FloatArray, dt: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Residual ``(d, n)`` of a process and its noise ``(d, d, n)`` over dt, as those of its drift.
 
-    What it does within the step is undone by the inverse of the response, which is the third.
+    What it does within the step is undone by the inverse of the response, which is the third; the
+    determinant of the response ``(n,)`` is the fourth.
     """
-    back = inverse(path.response)
+    back, volume = inverse_and_determinant(path.response)
     residual = multiply(back, error[:, None])[:, 0]
-    return residual, multiply(multiply(back, covariance), back.swapaxes(0, 1)) / dt, back
+    return residual, multiply(multiply(back, covariance), back.swapaxes(0, 1)) / dt, back, volume
 
 
 def _gains(path: Transition, back: FloatArray) -> FloatArray:
@@ -300,7 +307,7 @@ class Predictor:
         states: FloatArray,
     ) -> Predictions:
         """Predictions of a process; ``error (d, n)``, ``covariance (d, d, n)``."""
-        residual, noise, _ = through_response(path, error, covariance, dt)
+        residual, noise, *_ = through_response(path, error, covariance, dt)
         return Predictions(
             error.T,
             covariance.transpose(2, 0, 1),

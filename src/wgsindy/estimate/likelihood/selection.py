@@ -117,7 +117,7 @@ class TermSelection:
 
     ``given (d + E, K)``: the terms of each field, where they are known. Nothing is selected then.
     ``known (d + E, K)``: coefficients of fields that are not estimated, in units of the noise; NaN
-    for all others.
+    for all others. Terms beyond ``most_degree`` are not chosen.
     """
 
     basis: Basis
@@ -125,6 +125,7 @@ class TermSelection:
     recipe: LikelihoodRecipe
     given: BoolArray | None
     known: FloatArray | None = None
+    most_degree: float = np.inf
 
     @cached_property
     def costs(self) -> FloatArray:
@@ -136,7 +137,8 @@ class TermSelection:
         """
         tail = self.recipe.false_alarm / len(self.basis) / 2
         chance = 0.5 * NormalDist().inv_cdf(tail) ** 2
-        return chance + self.recipe.degree_cost * np.maximum(self.basis.degrees - 1.0, 0.0)
+        costs = chance + self.recipe.degree_cost * np.maximum(self.basis.degrees - 1.0, 0.0)
+        return np.where(self.basis.degrees > self.most_degree, SURE, costs)
 
     def _costs_of(self, field: int) -> FloatArray:
         """Costs ``(K,)`` of one of the ``d + E`` fields; those of known inputs have no terms."""

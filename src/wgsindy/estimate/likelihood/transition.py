@@ -22,22 +22,29 @@ def multiply(left: FloatArray, right: FloatArray, out: FloatArray | None = None)
     return found
 
 
-@np.errstate(all="ignore")
 def inverse(matrices: FloatArray) -> FloatArray:
     """Inverses of ``(d, d, n)`` matrices that are not far from one (no pivots are sought).
 
     NaN where there is none: what is made of it does not count.
     """
+    return inverse_and_determinant(matrices)[0]
+
+
+@np.errstate(all="ignore")
+def inverse_and_determinant(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Inverses as :func:`inverse` gives them, and determinants ``(n,)`` of the matrices."""
     d = len(matrices)
     work = np.concatenate([matrices, np.zeros_like(matrices)], axis=1)
+    determinant = np.ones(matrices.shape[2])
     for p in range(d):
         work[p, d + p] = 1.0
     for p in range(d):
+        determinant *= work[p, p]
         work[p] /= work[p, p].copy()
         for q in range(d):
             if q != p:
                 work[q] -= work[q, p].copy() * work[p]
-    return work[:, d:]
+    return work[:, d:], determinant
 
 
 def congruence(matrices: FloatArray, entries: Sequence[int] | None = None) -> FloatArray:

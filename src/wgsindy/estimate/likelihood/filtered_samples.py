@@ -1,0 +1,258 @@
+"""Samples that do not show the state, followed by a filter: a kernel of :mod:`.improve`.
+
+Noise, values that are missing, velocities that nobody measures: all of it is one filter along the
+samples, whose sums have the information about every coefficient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+
+from wgsindy.data import BLOCK, Dataset
+from wgsindy.estimate.likelihood.evidence import Posterior
+from wgsindy.estimate.likelihood.exact_steps import with_drift
+from wgsindy.estimate.likelihood.filter_sums import FilterPass, FilterSums, FreeFields
+from wgsindy.estimate.likelihood.improve import (
+    Iterate,
+    constant_tensor,
+    improve,
+    made_positive,
+    paid_for,
+)
+from wgsindy.estimate.likelihood.noise_detection import Noise
+from wgsindy.estimate.likelihood.normal_equations import LaggedPass, NormalEquations, Runner
+from wgsindy.estimate.likelihood.process import Process, blank_noiseless
+from wgsindy.estimate.likelihood.selection import TermSelection, same_terms
+from wgsindy.model import FEWEST_CLUSTERS, tensor
+
+# Shares of the variance of increments at which no fit without it is tried, and at which such a fit
+# is no place to begin either; that of nothing but noise is one half.
+STRONG_NOISE, OVERWHELMING = 0.1, 0.4
+LEAST_TENSOR = 0.1  # share of the variance of increments that is left to the tensor at the start
+MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
+# Log-likelihood that a step may be worth, a coefficient, for another pass not to be; and the step
+# that would come after it.
+SETTLED_STEP, NEGLIGIBLE = 0.005, 5e-5  # that of a tenth of a standard error
+NEARLY = 0.2  # share of what a rough step may be worth that the one after it may be
+BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
+# A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
+# are still so many times longer than what a filter remembers that little is lost at their starts.
+MANY_BLOCKS, SHORTEST_BLOCK, REMEMBERED = 256, 32, 16
+# Fewer are cut into pieces, so many times as long as what it remembers.
+FEW_BLOCKS, FORGOTTEN = 128, 6
+# Quantile, over states, of the tensor that says what a filter remembers, and the least it may be.
+SMALL_TENSOR, SMALLEST = 0.02, 0.02
+
+
+@dataclass(frozen=True)
+class FilteredSamples:
+    """Looks at a process by the filter, in blocks of one length: likelihoods of others differ.
+
+    ``roughly`` is the log-likelihood, a coefficient, that a step may be worth to be the last,
+    whatever its terms.
+    """
+
+    selection: TermSelection
+    run: Runner
+    block: int  # samples
+    roughly: float = 0.0
+
+    @classmethod
+    def along(
+        cls, start: Process, selection: TermSelection, run: Runner, roughly: float = 0.0
+    ) -> FilteredSamples:
+        """Take blocks as long as the data and the noise of ``start`` ask for."""
+        return cls(selection, run, block_length(start, run.data), roughly)
+
+    def look(
+        self, process: Process, earlier: Sequence[Posterior], before: float
+    ) -> Iterate[FilterSums] | None:
+        """Run a pass, choose terms from it, and fit them."""
+        sums = filtered(process, self.run, self.block)
+        if not sums.is_sound(process):
+            return None
+        found = chosen(process, sums, self.selection, earlier)
+        if found is None:
+            return None
+        # Each step is as much shorter than the one before as that was than its own.
+        enough = found.left <= max(SETTLED_STEP, (NEGLIGIBLE * before) ** 0.5)
+        settled = enough and bool(earlier) and same_terms(earlier, found.chosen)
+        return found._replace(settled=settled)
+
+    def ends(self, last: Iterate[FilterSums], before: float) -> bool:
+        """Whether the fit has settled, or as nearly as is asked for."""
+        rough = max(self.roughly, (NEARLY * self.roughly * before) ** 0.5)
+        return last.settled or last.left <= rough
+
+    def follow(
+        self, start: Process, earlier: Sequence[Posterior] = (), before: float = 0.0
+    ) -> Iterate[FilterSums] | None:
+        """Improve from ``start``; nothing if the filter has nothing to say even there.
+
+        ``earlier`` is what was chosen when ``start`` was fitted, ``before`` what the step to it was
+        worth.
+        """
+        return improve(self.look(start, earlier, before), self, before=before)
+
+
+def leaves_a_tensor(last: Iterate[FilterSums]) -> bool:
+    """Whether there is a tensor at most samples beside noise of one size.
+
+    Else the noise is not the same everywhere, and a filter has nothing to say of it.
+    """
+    return last.sums.clipped <= MOST_CLIPPED * last.sums.count
+
+
+def chosen(
+    process: Process,
+    sums: FilterSums,
+    selection: TermSelection,
+    earlier: Sequence[Posterior] = (),
+) -> Iterate[FilterSums] | None:
+    """Choose terms by the sums of a pass, and fit them; nothing if they cannot be."""
+    equations = sums.equations(process)
+    if not equations.are_sound:
+        return None
+    drift = selection.drift(equations, process.drift)
+    entries = selection.entries(equations, process.entries)
+    later = accept_step(process, sums, equations, selection, drift, entries)
+    if not (np.isfinite(later.drift).all() and np.isfinite(later.entries).all()):
+        return None
+    later = made_positive(later, MOST_CLIPPED)
+    left, likelihood = _step_worth(process, later, sums), float(sums.log_likelihood)
+    return Iterate(
+        process, sums, equations, [*drift, *entries], later, likelihood, paid_for(earlier), left
+    )
+
+
+def accept_step(
+    process: Process,
+    sums: FilterSums,
+    equations: NormalEquations,
+    selection: TermSelection,
+    drift: list[Posterior],
+    entries: list[Posterior],
+) -> Process:
+    """Fit all fields that were chosen jointly, and take over the noise that goes with them."""
+    problem, d = equations.all_fields(), len(drift)
+    assert problem is not None
+    support = np.array([field.best for field in (*drift, *entries)])
+    blank_noiseless(support[d:], process.noiseless_level)
+    fields = problem.solve(support.ravel()).reshape(support.shape)
+    apart = selection.drift_field(drift) - [field.coefficients[0] for field in drift]
+    later = with_drift(process, fields[:d] + apart)
+    tensor_now = fields[d:] @ process.basis.from_physical
+    noise = sums.noise(process, later.drift, tensor_now)
+    return replace(later, entries=tensor_now, observation_noise=noise)
+
+
+def noisy_start(
+    process: Process, selection: TermSelection, run: Runner, noise: Noise, *, at_rest: bool
+) -> Process:
+    """Begin with what noise leaves to a tensor that is the same everywhere, so is positive.
+
+    And with a drift that noise does not bias, or none if ``at_rest``.
+    """
+    blank = replace(
+        with_noise(process, noise),
+        drift=np.zeros_like(process.drift),
+        entries=np.zeros_like(process.entries),
+        observation_noise=np.zeros_like(process.observation_noise),
+    )
+    if not at_rest:
+        step = run(LaggedPass(blank), following=True)
+        equations = NormalEquations.of(step, blank.basis.from_physical)
+        if equations.are_sound:
+            drift = selection.drift(equations, blank.drift)
+            blank = with_drift(blank, selection.drift_field(drift))
+    dt = run.data.mean_dt
+    most = 0.5 * (1 - LEAST_TENSOR) * dt
+    held = np.sqrt(most / np.maximum(noise.variances, most))
+    covariance = (noise.covariance + np.diag(noise.rounding)) * np.outer(held, held)
+    left = np.maximum(1 - 2 * np.diag(covariance) / dt, LEAST_TENSOR)
+    return replace(
+        blank,
+        observation_noise=tensor.entries_of(covariance[None])[0],
+        entries=constant_tensor(blank, left),
+    )
+
+
+def with_noise(process: Process, noise: Noise) -> Process:
+    """Begin with drift and tensor as they are if samples are taken for exact."""
+    covariance = noise.covariance + np.diag(noise.rounding)
+    return replace(
+        process,
+        variance_floor=np.ones_like(process.variance_floor),
+        extra_variance=np.zeros_like(process.extra_variance),
+        noiseless_level=np.zeros_like(process.noiseless_level),
+        rounding=noise.rounding,
+        observation_noise=tensor.entries_of(covariance[None])[0],
+        noisy=np.full(len(process.entries), noise.covariance.any()),
+    )
+
+
+def block_length(process: Process, data: Dataset) -> int:
+    """Samples a block, one number for all passes: likelihoods of other blocks do not compare."""
+    block, least = BLOCK, max(SHORTEST_BLOCK, ceil(REMEMBERED * memory(process, data.mean_dt)))
+    while data.n_increments < MANY_BLOCKS * block and block >= 2 * least:
+        block //= 2
+    return block
+
+
+def memory(process: Process, dt: float) -> float:
+    """Samples that a filter remembers.
+
+    Noise of variance s is averaged over about sqrt(s / (a dt)) steps: the longer, the smaller the
+    tensor a is, and what counts are the states at which it is small. Noise of positions, of which a
+    is the tensor of the velocities, is averaged over about (s / (a dt^3))^(1/4) steps.
+    """
+    d = len(process.units)
+    own = [tensor.entry_number(p, p) for p in range(d)]
+    seen = process.entries[own] @ process.basis.values(process.data_range.probe).T
+    small = np.maximum(np.quantile(seen, SMALL_TENSOR, axis=1), SMALLEST)
+    noise = process.observation_noise[own]
+    if process.positions is None:
+        return float(1 + np.sqrt((noise / small).max() / dt))
+    square = process.units**2
+    ratio = (noise * square)[: d // 2] / (small * square)[d // 2 :]
+    return float(2 + (ratio.max() / dt**3) ** 0.25)
+
+
+def filtered(process: Process, run: Runner, block: int = 0) -> FilterSums:
+    """One pass of the filter, with slopes by trajectory if there are enough of them."""
+    block = block or block_length(process, run.data)
+    is_last = process.data_range.count > 1  # or may be: error bars are not asked of coarse steps
+    trajectories = len(run.data) if is_last and len(run.data) >= FEWEST_CLUSTERS else 0
+    step = FilterPass(process, trajectories, block, _piece_length(process, run.data, block))
+    return run(step, chunk_size=_chunk_size(process, block))
+
+
+def _piece_length(process: Process, data: Dataset, block: int) -> int:
+    """Samples a piece of a block: a quarter of it where blocks are few and forget within that."""
+    few = data.n_increments < FEW_BLOCKS * block
+    forgotten = block // 4 >= FORGOTTEN * memory(process, data.mean_dt)
+    return block // 4 if few and forgotten else block
+
+
+def _step_worth(used: Process, later: Process, sums: FilterSums) -> float:
+    """Log-likelihood, a coefficient, of a step from one process to another."""
+    own = FreeFields.of(used)
+    drift = (later.drift - used.drift)[own.drift].ravel()
+    fields = np.append(
+        (later.entries - used.entries)[own.entries],
+        (later.observation_noise - used.observation_noise)[own.noise],
+    )
+    worth = 0.5 * (drift @ sums.drift @ drift + fields @ sums.tensor @ fields)
+    return float(worth) / (drift.size + fields.size)
+
+
+def _chunk_size(process: Process, block: int) -> int:
+    """Samples a chunk: whole blocks, so many that the derivatives stay in the cache."""
+    (d, k), e, own = process.drift.shape, len(process.entries), FreeFields.of(process)
+    numbers = d * len(own.drift) * k + (d + e) * (len(own.entries) * k + len(own.noise))
+    most = MOST_BLOCKS * BLOCK // block  # as many samples in short blocks
+    return block * int(np.clip(BLOCK_NUMBERS // numbers, 32, most))
