@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CORE, MARGIN = 128, 48  # samples of a piece that are kept, and to either side of them
+LOST = 2.0  # times the variance that a state has without what comes later
 MANY_PIECES = 256  # at a time, to bound what is held
 
 
@@ -120,7 +121,14 @@ def _back(
     shift = multiply(gain, off[:, None])[:, 0]
     wider = multiply(multiply(gain, spread - path.covariance), gain.swapaxes(0, 1))
     back = step.states + (shift * units[:, None]).T
-    return np.clip(back, dynamics.data_range.low, dynamics.data_range.high), step.spread + wider
+    back = np.clip(back, dynamics.data_range.low, dynamics.data_range.high)
+    spread = step.spread + wider
+    # What comes later never leaves less known: where it seems to, the step has hardly any noise,
+    # and a closure that is a little off is divided by it.
+    known = np.einsum("ppn->pn", step.spread)
+    lost = ~(np.einsum("ppn->pn", spread) <= LOST * known).all(axis=0)
+    spread[:, :, lost], back[lost] = step.spread[:, :, lost], step.states[lost]
+    return back, spread
 
 
 NORMAL = 1.959963984540054  # standard deviations to either side that hold 95 %

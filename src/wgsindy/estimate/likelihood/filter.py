@@ -28,6 +28,7 @@ from wgsindy.model import tensor
 # innovations are looked at one by one, those of neighbouring blocks must not share that ignorance.
 WARM_UP = 64
 LEAST_VARIANCE = 1e-3  # of a prediction, as a share of the variance of the noise
+NO_VARIANCE = 1e-12  # share of the variance of the data that is none
 LEAST_PIVOT = 1e-6  # share of its variance that a coordinate keeps once those before it are known
 # Coordinates that were measured at all, in a chunk, as a slice if they are neighbours.
 Asked = slice | list[int]
@@ -136,6 +137,7 @@ def innovations(
     noise = tensor.symmetric(observation_noise[None], len(dynamics.units)).transpose(1, 2, 0)
     states, spread = _beginning(dynamics, noise, chunk, blocks)
     asked, measured = _asked(chunk)
+    nothing = NO_VARIANCE * (dynamics.data_range.region.scale / dynamics.units) ** 2
     units, own_noise = dynamics.units[asked, None], noise[asked][:, asked]
     observed = np.ascontiguousarray((chunk.states + chunk.increments).T[asked])
     for step, rows in enumerate(blocks.steps()):
@@ -143,7 +145,7 @@ def innovations(
         states, spread = states[:n], spread[:, :, :n]
         path = dynamics.step(states, chunk.dt.take(rows), spread)
         predicted = path.covariance
-        _make_possible(predicted, noise)
+        _make_possible(predicted, noise, nothing)
         value = (observed.take(rows, axis=1) - states.T[asked]) / units - path.mean[asked]
         towards, seen = predicted[:, asked], None
         covariance = towards[asked] + own_noise
@@ -191,10 +193,14 @@ def _beginning(
     return np.where(seen, states, region.centre), spread
 
 
-def _make_possible(predicted: FloatArray, noise: FloatArray) -> None:
-    """Raise variances to their least; what is no tensor must not make gains beyond one."""
+def _make_possible(predicted: FloatArray, noise: FloatArray, nothing: FloatArray) -> None:
+    """Raise variances to their least; what is no tensor must not make gains beyond one.
+
+    ``nothing (d,)`` is as good as no variance, and can be divided by.
+    """
     variances = predicted.reshape(-1, predicted.shape[2])[:: len(noise) + 1]
     least = LEAST_VARIANCE * noise.reshape(-1, 1)[:: len(noise) + 1]
+    least = np.maximum(least, nothing[:, None])
     np.maximum(variances, least, out=variances)
     for p in range(len(predicted)):
         for q in range(p):
