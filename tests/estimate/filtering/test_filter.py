@@ -14,7 +14,11 @@ from wgsindy.data import BLOCK, Block, FloatArray, FunctionSource, Stream, Traje
 from wgsindy.estimate.likelihood import transition
 from wgsindy.estimate.likelihood.filter import Blocks, innovations
 from wgsindy.estimate.likelihood.filter_sums import FilterPass, FilterSums
-from wgsindy.estimate.likelihood.iteration import MANY_BLOCKS, SHORTEST_BLOCK, block_length
+from wgsindy.estimate.likelihood.filtered_samples import (
+    MANY_BLOCKS,
+    SHORTEST_BLOCK,
+    block_length,
+)
 from wgsindy.estimate.likelihood.process import Process
 from wgsindy.model import tensor
 from wgsindy.model.simulate import linear_transition

@@ -17,9 +17,9 @@ from wgsindy import zoo
 from wgsindy.data import BoolArray, FloatArray, Trajectories
 from wgsindy.errors import MissingValuesWarning, RepeatedSamplesWarning
 from wgsindy.estimate.likelihood import fit_likelihood as sharp
-from wgsindy.estimate.likelihood import iteration as reweighting
-from wgsindy.estimate.likelihood import normal_equations, transition
+from wgsindy.estimate.likelihood import exact_steps, normal_equations, transition
 from wgsindy.estimate.likelihood.error_bars import OPEN_SHARE, STATED_SHARE
+from wgsindy.estimate.likelihood.exact_steps import ExactSteps
 from wgsindy.estimate.likelihood.fit_likelihood import LikelihoodEstimate, recover_by_likelihood
 from wgsindy.estimate.likelihood.hidden import follow_all
 from wgsindy.estimate.likelihood.normal_equations import Runner
@@ -258,7 +258,7 @@ def test_the_order_of_coordinates_does_not_matter(name: str, seed: int) -> None:
     found = fit(swapped(system_data(name, seed)), zoo.get(name).library)
     x = grid_of(expected)[:, ::-1]
     off = in_half_widths(found.drift(x)[:, ::-1], found.diffusion(x)[:, ::-1, ::-1], expected)
-    assert off < reweighting.SAME_WEIGHTS
+    assert off < exact_steps.SAME_WEIGHTS
 
 
 @pytest.mark.parametrize("name", ["double_well_transverse", "van_der_pol_degenerate"])
@@ -409,7 +409,7 @@ def test_a_little_noise_in_a_strong_flow_is_noise(noise: float) -> None:
     truth = Generator.from_sympy(("x", "y"), [3 * Y, -3 * X], [[noise**2, 0], [0, noise**2]])
     data = simulate(truth, (1.0, 0.0), dt=0.01, steps=800, trajectories=8, random_state=0)
     increments = np.concatenate([np.diff(path, axis=0) for path in data])
-    assert noise**2 * 0.01 < reweighting.MOSTLY_DRIFT * np.mean(increments**2)
+    assert noise**2 * 0.01 < exact_steps.MOSTLY_DRIFT * np.mean(increments**2)
     found = fitted(data, "poly2")
     assert found.diagnostics_.noiseless == ()
     a = found.generator_.diffusion(np.array([[1.0, 0.0]]))[0]
@@ -735,21 +735,28 @@ def test_weights_do_not_follow_a_formula_below_zero(recipe: LikelihoodRecipe) ->
     data = system_data("diag_multiplicative")
     basis, summary = library("poly2").bind(data.names), data_summary(data, standardise=True)
     run = Runner(data, engine=Threads(1), chunk_size=1000)
+    kernel = ExactSteps(TermSelection(basis, Extrapolation(basis, summary), recipe, None), run)
     model = recover_by_likelihood(data, basis, summary, recipe).model
     place = model.basis.terms.index("1")
     lowered = model.entries.copy()
     lowered[0, place] -= 1.2  # of a mean of about 1, so that few samples stay positive
-    fallen = replace(model, entries=lowered)
-    sums, _, believed = reweighting._safe_equations(fallen, run)
-    assert sums.impossible[0] > 0
+    fallen = kernel.look(replace(model, entries=lowered), (), 0.0)
+    assert fallen is not None
+    assert fallen.sums.impossible[0] > 0
+    believed = fallen.process
     assert believed.floor_forced.tolist() == [True, False]
-    assert believed.variance_floor.tolist() == [reweighting.FIRST_FLOOR, 0.0]
-    # The pass is that of the model which is handed on, and stays so.
-    again, _, same = reweighting._safe_equations(believed, run)
-    assert same is believed
-    assert np.array_equal(again.drift_gram, sums.drift_gram)
+    assert believed.variance_floor.tolist() == [exact_steps.FIRST_FLOOR, 0.0]
+    # The pass is that of the process which is handed on, and stays so.
+    again = kernel.look(believed, fallen.chosen, 0.0)
+    assert again is not None
+    assert again.process is believed
+    assert np.array_equal(again.sums.drift_gram, fallen.sums.drift_gram)
     # Negative control: a formula that is positive everywhere is followed.
-    assert reweighting._safe_equations(model, run)[2] is model
+    usual = kernel.look(model, fallen.chosen, 0.0)
+    assert usual is not None
+    assert usual.process is model
+    # What is judged by does not depend on the floor: a formula that fell is less likely.
+    assert usual.log_likelihood > fallen.log_likelihood + 100
 
 
 def exploding() -> Trajectories:

@@ -11,19 +11,23 @@ import pytest
 from processes import linear
 from working_models import model_of
 
-from wgsindy.errors import DataError
-from wgsindy.estimate.likelihood import iteration as reweighting
-from wgsindy.estimate.likelihood import normal_equations
-from wgsindy.estimate.likelihood.iteration import (
+from wgsindy.data import Trajectories
+from wgsindy.errors import LibraryError
+from wgsindy.estimate.likelihood import exact_steps, normal_equations
+from wgsindy.estimate.likelihood.exact_steps import (
     FIRST_FLOOR,
     SAME_DRIFT,
+    ExactSteps,
     _same,
     _worth,
+    first_drift,
+    fit_exact,
     in_residual_units,
     with_drift,
     with_tensor,
     with_variance_floor,
 )
+from wgsindy.estimate.likelihood.improve import SAME_END
 from wgsindy.estimate.likelihood.normal_equations import (
     EXTRA_VARIANCES,
     NormalPass,
@@ -32,9 +36,12 @@ from wgsindy.estimate.likelihood.normal_equations import (
     chunk_size,
 )
 from wgsindy.estimate.likelihood.process import Process
+from wgsindy.estimate.likelihood.selection import Extrapolation, TermSelection
 from wgsindy.model import tensor
-from wgsindy.passes import SERIAL
+from wgsindy.passes import SERIAL, data_summary
 from wgsindy.passes.engine import Threads
+from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
+from wgsindy.terms import library
 
 DRIFT = [{"x": -1.0, "y": 2.0}, {"1": 0.3, "x**2": -0.5}]
 ENTRIES = [{"1": 0.5, "x": 0.1}, {"y": 0.2}, {"1": 0.4}]
@@ -145,14 +152,6 @@ def test_the_tensor_of_a_pilot_is_followed_where_it_is_not_small() -> None:
     np.testing.assert_array_equal(found.extra_variance, EXTRA_VARIANCES[[0, 0]])
 
 
-def test_a_drift_that_is_no_number_ends_the_passes() -> None:
-    drift = np.zeros((2, 6))
-    np.testing.assert_array_equal(with_drift(model(), drift).drift, drift)
-    drift[1, 4] = np.nan
-    with pytest.raises(DataError, match="the fit runs away"):
-        with_drift(model(), drift)
-
-
 @pytest.mark.parametrize(
     ("d", "terms", "expected"),
     [(2, 10, 8192), (3, 20, 500_000 // 240), (10, 66, 256)],
@@ -174,29 +173,102 @@ def test_much_data_begin_with_a_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.engine == (run.engine if found is run else SERIAL)
 
 
+def kernel_and_start(
+    data: Trajectories, terms: str | list[str], recipe: LikelihoodRecipe = SHARP
+) -> tuple[ExactSteps, Process]:
+    basis, summary = library(terms).bind(data.names), data_summary(data, standardise=True)
+    selection = TermSelection(basis, Extrapolation(basis, summary), recipe, None)
+    is_chain = recipe.transition == "chain"
+    work = basis.in_frame(summary.region) if basis.is_closed else basis
+    run = Runner(data, SERIAL, 4096)
+    return ExactSteps(selection, run), Process.start(work, summary, is_chain=is_chain)
+
+
+def test_a_process_without_numbers_is_looked_at_in_vain() -> None:
+    kernel, start = kernel_and_start(linear(0, 1), "poly2")
+    assert kernel.begin(start) is not None
+    for drift in (np.inf, np.nan):
+        lost = replace(start, drift=np.full_like(start.drift, drift))
+        assert kernel.look(lost, (), 0.0) is None
+        assert kernel.begin(lost) is None
+
+
+def test_a_look_says_what_to_do_next_and_ends_where_that_is_nothing() -> None:
+    kernel, start = kernel_and_start(linear(0, 1), "poly2")
+    first = kernel.begin(start)
+    assert first is not None
+    assert not kernel.ends(first, 0.0)  # nothing was chosen before
+    last, passes = first, 0
+    while not kernel.ends(last, 0.0):
+        later = kernel.look(last.proposal, last.chosen, last.left)
+        assert later is not None
+        assert later.process.drift is last.proposal.drift
+        last, passes = later, passes + 1
+    assert passes <= 3
+    # What was chosen before is what the process pays for; that of a start, what it asks for.
+    assert first.paid == sum(one.paid[0] for one in first.chosen) > 0
+    assert last.evidence > first.evidence
+    # Of a linear process it is the drift that was put in, three times the state.
+    drift = last.proposal.drift @ last.proposal.basis.values(np.array([[0.0], [1.0]])).T
+    assert drift[0, 1] - drift[0, 0] == pytest.approx(-3.0 / last.proposal.units[0], rel=0.2)
+
+
+def test_likelihoods_do_not_depend_on_the_units_of_the_noise() -> None:
+    kernel, start = kernel_and_start(linear(0, 2), "poly2")
+    first = kernel.begin(start)
+    assert first is not None
+    found = [
+        kernel.look(first.proposal.in_units(first.proposal.units * np.array(factor)), (), 0.0)
+        for factor in ([1.0, 1.0], [3.0, 0.2])
+    ]
+    assert found[0] is not None
+    assert found[1] is not None
+    # But for the soft floor, which is a share of the noise.
+    assert found[1].log_likelihood == pytest.approx(found[0].log_likelihood, abs=1.0)
+
+
+def test_a_term_that_is_nowhere_is_named() -> None:
+    data = linear(0, 1)
+    kernel, start = kernel_and_start(data, ["1", "x", "max(x - 1000, 0)"])
+    with pytest.raises(LibraryError, match="is 0 at all 3200 samples"):
+        kernel.begin(start)
+
+
 @pytest.mark.parametrize(
-    ("most", "expected"),
-    [(20.0, [17.0]), (6.0, [17.0, 9.0, 5.0]), (4.0, [17.0, 9.0, 5.0, 3.0]), (2.0, None)],
+    ("terms", "recipe", "roughly", "expected"),
+    [
+        ("poly3", SHARP, False, 4),  # the guess, the trapezoid rule, quadratic terms first, rest
+        ("poly2", SHARP, False, 3),
+        ("poly3", SHARP, True, 2),
+        ("poly3", SHARP_EULER, False, 2),
+    ],
 )
-def test_a_step_on_which_paths_run_away_is_halved_until_they_do_not(
-    most: float, expected: list[float] | None, monkeypatch: pytest.MonkeyPatch
+def test_there_are_as_many_starts_as_may_lead_elsewhere(
+    terms: str,
+    recipe: LikelihoodRecipe,
+    roughly: bool,
+    expected: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    used = model()
-    later = replace(used.in_units(2 * used.units), drift=used.drift * 8.5)  # 17 times as much
-    tried: list[float] = []
+    kernel, start = kernel_and_start(linear(0, 1), terms, recipe)
+    _, guess = first_drift(start, kernel)
+    usual = fit_exact(start, guess, kernel.selection, kernel.run, roughly=roughly)
+    ends: list[Any] = []
 
-    def runs_away(one: Process, _: object) -> Any:
-        size, before = (np.abs(m.drift * m.units[:, None]).max() for m in (one, used))
-        tried.append(float(size / before))
-        if tried[-1] > most:
-            raise DataError("the fit runs away.")
-        return one
+    def all_of(starts: Any) -> Any:
+        ends.extend(one() for one in starts)
+        return ends[-1]
 
-    monkeypatch.setattr(reweighting, "_safe_equations", runs_away)
-    run: Any = None
-    if expected is None:
-        with pytest.raises(DataError, match="runs away"):
-            reweighting._halved(used, later, run)
-    else:
-        reweighting._halved(used, later, run)
-        np.testing.assert_allclose(tried, expected)
+    monkeypatch.setattr(exact_steps, "best_of", all_of)
+    fit_exact(start, guess, kernel.selection, kernel.run, roughly=roughly)
+    assert len(ends) == expected
+    # Data as kind as these lead to one end from everywhere.
+    x = np.array([[-1.0], [0.0], [1.0]])
+    fields = [
+        (one.proposal.drift * one.proposal.units) @ one.proposal.basis.values(x).T
+        for one in (usual, *ends)
+    ]
+    for end, field in zip(ends, fields[1:], strict=True):
+        assert end.settled
+        assert abs(end.evidence - usual.evidence) < SAME_END
+        np.testing.assert_allclose(field, fields[0], atol=0.02)
