@@ -30,6 +30,7 @@ from wgsindy.estimate.likelihood.process import Process
 from wgsindy.estimate.likelihood.selection import TermSelection, best_entries, same_terms
 from wgsindy.model import tensor
 
+MOST_PASSES = 30  # from one start; what settles takes 3 to 12, and steps that bend much 25
 MOST_ROUNDS = 9  # of following a drift that leaves less and less
 SAME_WEIGHTS = 0.02  # relative change of the tensor that is not worth another pass
 SAME_DRIFT = 0.01  # log-likelihood that a change of the drift may be worth, a term
@@ -59,6 +60,7 @@ class ExactSteps:
 
     selection: TermSelection
     run: Runner
+    budget: int = MOST_PASSES
 
     def begin(self, start: Process) -> Iterate[Sums] | None:
         """Look at a start, which has no tensor yet."""

@@ -37,6 +37,7 @@ MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 # Log-likelihood that a step may be worth, a coefficient, for another pass not to be; and the step
 # that would come after it.
 SETTLED_STEP, NEGLIGIBLE = 0.005, 5e-5  # that of a tenth of a standard error
+MOST_FILTERINGS = 16  # passes from one start; what settles takes 4 to 10
 NEARLY = 0.2  # share of what a rough step may be worth that the one after it may be
 BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
 # A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
@@ -60,6 +61,7 @@ class FilteredSamples:
     run: Runner
     block: int  # samples
     roughly: float = 0.0
+    budget: int = MOST_FILTERINGS
 
     @classmethod
     def along(

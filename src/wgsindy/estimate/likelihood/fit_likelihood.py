@@ -163,7 +163,7 @@ def _with_noise(
     shown, rest = (noisy_start(near, selection, early, noise, at_rest=one) for one in (False, True))
     starts = [shown, rest]
     if exact is not None:
-        starts.insert(0, with_noise(exact.process, noise))
+        starts.insert(1, with_noise(exact.process, noise))
     elif noise.variances.max() <= OVERWHELMING * run.data.mean_dt:
         taken = fit_exact(start, guess, selection, early, roughly=True)
         starts.append(with_noise(taken.process, noise))

@@ -208,13 +208,15 @@ def follow_positions(
         If the filter has nothing to say even of a motion that nothing drives.
     """
     begin, earlier = _scouted(start, selection, run)
-    free = replace(start, drift=_free(start))
-    ways = [partial(follow_all, one, selection, run, forced=forced) for one in (start, free)]
+    ways = [partial(follow_all, start, selection, run, forced=forced)]
     if earlier:
         ways[0:0] = [
             partial(follow_all, begin, selection, run, earlier, forced=forced, coarse=True)
         ]
     last = best_of(ways)
+    if last is None:
+        free = replace(start, drift=_free(start))
+        last = follow_all(free, selection, run, forced=forced)
     if last is None:
         raise DataError(
             "these positions do not move as anything with a velocity does: no motion can be "

@@ -7,8 +7,8 @@ the same terms are chosen with nearly the same numbers, where no shorter step is
 budget of passes, and what it hands back is the best that it has seen. Steps that are exact
 (:mod:`.exact_steps`) and samples that a filter follows (:mod:`.filtered_samples`) are two kernels.
 
-A quadratic model of a likelihood may lead far off where steps are long. So where a step had to be
-shortened, other starts are tried, and the likeliest end is taken.
+A quadratic model of a likelihood may lead far off where steps are long. So where an iteration does
+not settle, other starts are tried, and the end of most evidence is taken.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from wgsindy.estimate.likelihood.process import Process
 from wgsindy.estimate.likelihood.selection import same_terms
 from wgsindy.model import tensor
 
-BUDGET = 30  # passes from one start; what settles takes 3 to 12
-MOST_HALVINGS = 8  # a step of a four-hundredth that is no better: there is none
-FALLEN = 10.0  # log-evidence that a step may lose: it is told to no more than that beforehand
+MOST_HALVINGS = 5  # a step of a thirtieth that is no better: there is none
+FALLEN = 3.0  # log-evidence that a step may lose: it is told to no more than that beforehand
 SAME_END = 3.0  # log-evidence within which two ends are one: a few terms may differ
 LEAST_LEVEL = 1e-3  # of a constant tensor, as a share of the mean noise
 SHARES = (0.1, 0.3, 0.6, 0.9, 1.0)  # of a constant tensor, from which a positive one is made
@@ -48,7 +47,6 @@ class Iterate(NamedTuple, Generic[S]):
     paid: float  # log-evidence that its terms cost
     left: float = np.inf  # log-likelihood, a coefficient, that the step to the proposal is worth
     settled: bool = False  # whether the same terms were chosen before, and nearly the same numbers
-    whole: bool = True  # whether every step that led here was taken whole
 
     @property
     def evidence(self) -> float:
@@ -57,7 +55,10 @@ class Iterate(NamedTuple, Generic[S]):
 
 
 class Kernel(Protocol[S]):
-    """What looks at a process."""
+    """What looks at a process, at most ``budget`` times from one start."""
+
+    @property
+    def budget(self) -> int: ...
 
     def look(
         self, process: Process, earlier: Sequence[Posterior], before: float
@@ -72,26 +73,26 @@ class Kernel(Protocol[S]):
 
 
 def improve(
-    first: Iterate[S] | None, kernel: Kernel[S], *, before: float = 0.0, budget: int = BUDGET
+    first: Iterate[S] | None, kernel: Kernel[S], *, before: float = 0.0
 ) -> Iterate[S] | None:
     """Step until nothing changes, never to where the data are less likely.
 
     ``before`` is what the step to the first iterate was worth, if that is known.
     """
-    last, earlier = first, None
+    last, earlier, budget = first, None, kernel.budget
     while last is not None and not kernel.ends(last, before) and budget > 1:
-        process, trial, whole = last.proposal, None, last.whole
+        process, trial = last.proposal, None
         for _ in range(MOST_HALVINGS + 1):
             trial, budget = kernel.look(process, last.chosen, last.left), budget - 1
             if trial is not None and trial.evidence >= last.evidence - FALLEN:
                 break
-            trial, process, whole = None, midway(last.process, process), False
+            trial, process = None, midway(last.process, process)
         if trial is None:
-            return last._replace(whole=False)
+            return last
         if earlier is not None and _go_round(earlier, last, trial):
             # What is handed over is what the last pass proposes: that of the better process.
             return last if trial.evidence >= last.evidence else trial
-        earlier, last, before = last, trial._replace(whole=whole), last.left
+        earlier, last, before = last, trial, last.left
     return last
 
 
@@ -111,20 +112,16 @@ def paid_for(chosen: Sequence[Posterior]) -> float:
 
 
 def best_of(starts: Iterable[Callable[[], Iterate[S] | None]]) -> Iterate[S] | None:
-    """Return the likeliest end.
-
-    One that settled by whole steps is not questioned, nor is one at which two starts arrive.
-    """
+    """Return the first end that has settled; if there is none, that of most evidence."""
     best: Iterate[S] | None = None
     for start in starts:
-        end, reached = start(), -np.inf if best is None else best.evidence
+        end = start()
         if end is None:
             continue
-        if end.evidence > reached:
+        if end.settled:
+            return end
+        if best is None or end.evidence > best.evidence:
             best = end
-        same = abs(end.evidence - reached) < SAME_END
-        if end.settled and (end.whole or same):
-            break
     return best
 
 
