@@ -86,8 +86,8 @@ def samples_of(data: Trajectories) -> list[tuple[int, FloatArray, FloatArray, fl
 
 def seen_through_the_path(
     model: Process, x: FloatArray, dx: FloatArray, dt: float
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Library, residual, tensor, noise and gain of one step.
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Library, residual, tensor, noise, gain and response of one step.
 
     The drift that would have made the residual is the residual through the inverse of the response,
     and its noise is that of the step through the same. Three nodes along the path say how much of
@@ -97,7 +97,8 @@ def seen_through_the_path(
     if model.is_chain:
         theta = model.basis.values(x[None])[0]
         a = tensor.symmetric((model.dynamics.entries @ theta)[None], d)[0]
-        return theta, dx / model.units - model.drift @ theta * dt, a, a, np.ones((d, d))
+        one = np.ones((d, d))
+        return theta, dx / model.units - model.drift @ theta * dt, a, a, one, np.eye(d)
     path = model.dynamics.step(x[None], np.array([dt]))
     theta, back = path.theta[:, 0], np.linalg.inv(path.response[:, :, 0])
     a = tensor.symmetric((model.dynamics.entries @ theta)[None], d)[0]
@@ -109,7 +110,25 @@ def seen_through_the_path(
         seen = [(f @ unit @ f.T)[p, q] for f in nodes]
         gain[p, q] = gain[q, p] = (seen[0] + 4 * seen[1] + seen[2]) / 6
     noise = back @ path.covariance[:, :, 0] @ back.T / dt
-    return theta, back @ (dx / model.units - path.mean[:, 0]), a, noise, gain
+    error = dx / model.units - path.mean[:, 0]
+    return theta, back @ error, a, noise, gain, path.response[:, :, 0]
+
+
+def log_density(
+    model: Process, residual: FloatArray, noise: FloatArray, dt: float, response: FloatArray
+) -> float:
+    """That of one step over the root of dt, with variances that are positive smoothly."""
+    noise, least = noise.copy(), likelihood.SOFT_FLOOR
+    for p in range(len(noise)):
+        if model.noiseless_level[p]:
+            noise[p, p] = model.noiseless_level[p]
+        else:
+            half = (noise[p, p] - least) / 2
+            noise[p, p] = least + half + np.hypot(half, least)
+    held, _ = tensor.precision(tensor.entries_of(noise[None]).T, likelihood.LEAST_UNSHARED)
+    inverse = tensor.symmetric(held.T, len(noise))[0]
+    density = np.linalg.slogdet(inverse)[1] - residual @ inverse @ residual / dt
+    return float(density / 2 - np.linalg.slogdet(response)[1])
 
 
 def dense_sums(model: Process, data: Trajectories) -> Sums:
@@ -118,13 +137,14 @@ def dense_sums(model: Process, data: Trajectories) -> Sums:
     pairs, grid = tensor.pairs(d), likelihood.EXTRA_VARIANCES
     total = NormalPass(model).empty()
     for _, x, dx, dt in samples_of(data):
-        theta, residual, a, seen, gain = seen_through_the_path(model, x, dx, dt)
+        theta, residual, a, seen, gain, response = seen_through_the_path(model, x, dx, dt)
         noise = seen.copy()
         for p in range(d):
             noise[p, p] = max(seen[p, p], model.variance_floor[p]) + model.extra_variance[p]
             if model.noiseless_level[p]:
                 noise[p, p] = model.noiseless_level[p]
         weight = np.linalg.inv(noise)
+        total.log_likelihood += log_density(model, residual, seen, dt, response)
         total.count += 1
         total.residual += residual**2 / dt
         total.drift_cross += np.outer(weight @ (residual + model.drift @ theta * dt), theta)
@@ -353,10 +373,13 @@ def test_the_precision_is_the_inverse_where_nothing_is_held_back(d: int) -> None
     field = definite(d)
     free = (left_over(field) > 2 * floor).all(axis=1)
     assert free.mean() > 0.9
-    found = tensor.precision(tensor.entries_of(field[free]).T, floor)
+    found, root = tensor.precision(tensor.entries_of(field[free]).T, floor)
     expected = tensor.entries_of(np.asarray(np.linalg.inv(field[free]), np.float64)).T
     size = np.abs(expected).max(axis=0)
     np.testing.assert_allclose(found / size, expected / size, rtol=0, atol=1e-10)
+    # And the root of the determinant of that inverse, of which log-likelihoods are made.
+    logarithm = -0.5 * np.linalg.slogdet(field[free])[1]
+    np.testing.assert_allclose(np.log(root), logarithm, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("shared", [0.9999, 1.0, -1.0, 1.7, -40.0])
@@ -365,7 +388,7 @@ def test_noise_that_is_shared_entirely_is_not_believed(shared: float) -> None:
     entries = np.array([[spread[0] ** 2], [shared * spread[0] * spread[1]], [spread[1] ** 2]])
     held = np.sign(shared) * np.sqrt(1 - floor)
     expected = np.linalg.inv(np.array([[1.0, held], [held, 1.0]])) / np.outer(spread, spread)
-    found = tensor.symmetric(tensor.precision(entries, floor).T, 2)[0]
+    found = tensor.symmetric(tensor.precision(entries, floor)[0].T, 2)[0]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -382,7 +405,8 @@ def impossible(d: int) -> FloatArray:
 @pytest.mark.parametrize("d", [2, 3, 4])
 def test_weights_of_impossible_tensors_leave_the_last_coordinate_its_share(d: int) -> None:
     floor, entries = 0.01, impossible(d)
-    found = tensor.precision(entries, floor)
+    found, root = tensor.precision(entries, floor)
+    assert (np.isfinite(root) & (root > 0)).all()
     assert np.isfinite(found).all()
     # What the others leave of the last coordinate is the inverse of its precision.
     share = 1 / (found[-1] * entries[-1])
@@ -395,7 +419,8 @@ def test_weights_of_impossible_tensors_are_those_of_a_possible_one(d: int) -> No
     # Correlations of which each coordinate keeps a share of at least ``floor`` have a determinant
     # of at least floor^(d-1), and no minor above 1: this bounds the diagonal of their inverse.
     floor, entries = 0.01, impossible(d)
-    found = tensor.precision(entries, floor)
+    found, root = tensor.precision(entries, floor)
+    assert (np.isfinite(root) & (root > 0)).all()
     for p in range(d):
         e = tensor.pairs(d).index((p, p))
         assert (found[e] * entries[e]).max() <= floor ** (1 - d) * (1 + 1e-6)

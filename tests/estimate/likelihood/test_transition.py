@@ -425,11 +425,38 @@ def test_units_of_the_noise_do_not_matter_where_a_root_ends(dt: float) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
-def test_polynomials_are_not_cut_off_at_the_edge_of_the_data() -> None:
-    inside = model_of(WELLS, WELLS_TENSOR, terms="poly3", low=-0.5, high=0.5)
-    outside = model_of(WELLS, WELLS_TENSOR, terms="poly3", low=-FAR, high=FAR)
-    for one, other in zip(*(stepped(m, points(2), 0.1) for m in (inside, outside)), strict=True):
-        np.testing.assert_array_equal(one, other)
+def test_formulas_are_followed_a_little_beyond_the_data() -> None:
+    near, far = (
+        model_of(WELLS, WELLS_TENSOR, terms="poly3", low=-size, high=size) for size in (0.5, FAR)
+    )
+    beyond = np.array([[0.6, -0.7], [-0.7, 0.1], [0.2, 0.65]])
+    for one, other in zip(*(stepped(m, beyond, 1e-3) for m in (near, far)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+    # Where that ends, in a quarter of their range, drift and tensor are what they are there.
+    edge = np.array([[0.75, -0.75], [-0.75, 0.1]])
+    outside = np.array([[9.0, -1.2], [-300.0, 0.1]])
+    for dt in (1e-3, 0.3):
+        held, known = (near.dynamics.step(x, np.full(2, dt)) for x in (outside, edge))
+        assert np.isfinite(held.mean).all()
+        if dt == 1e-3:
+            np.testing.assert_allclose(held.mean, known.mean, rtol=0.02)
+            np.testing.assert_allclose(held.theta, known.theta, rtol=0.02, atol=1e-3)
+    # Negative control: the formula itself, far off.
+    free = far.dynamics.step(outside, np.full(2, 1e-3))
+    assert np.abs(free.mean).max() > 1e3 * np.abs(known.mean).max()
+
+
+def test_no_spread_is_wider_than_that_of_the_data() -> None:
+    """An unstable process widens by e^60 within such a step, and means are taken over that."""
+    model = linear_model(np.array([[30.0]]), np.zeros(1), np.array([[0.5]]), longest_step=2.0)
+    model = replace(model, data_range=replace(model.data_range, low=-np.ones(1), high=np.ones(1)))
+    path = model.dynamics.step(np.zeros((1, 1)), np.array([2.0]))
+    square = model.basis.terms.index("x**2")
+    frame = model.basis.frame
+    # The mean of ((x - centre) / scale)^2 over a spread of one and a mean within the box.
+    assert (
+        abs(path.theta[square, 0]) <= ((1.5 + 0.2) / frame.scale[0]) ** 2 + 1 / frame.scale[0] ** 2
+    )
 
 
 # Substeps
