@@ -69,6 +69,9 @@ from wgsindy.passes import SERIAL, DataSummary, Engine, PassPair
 from wgsindy.recipes import LikelihoodRecipe
 from wgsindy.terms import Basis
 
+# Stretches on which starts are told apart, their steps, and how many times more data make it worth
+# while: likelihoods of starts differ by hundreds.
+SCOUTED = (32, 128, 2)
 Last = Iterate[Sums] | Iterate[FilterSums]
 
 
@@ -161,17 +164,18 @@ def _with_noise(
     """
     near = exact.process if exact else guess
     shown, rest = (noisy_start(near, selection, early, noise, at_rest=one) for one in (False, True))
-    starts = [shown, rest]
+    starts = [rest, shown]
     if exact is not None:
         starts.insert(1, with_noise(exact.process, noise))
     elif noise.variances.max() <= OVERWHELMING * run.data.mean_dt:
         taken = fit_exact(start, guess, selection, early, roughly=True)
         starts.append(with_noise(taken.process, noise))
-    kernel = FilteredSamples.along(starts[0], selection, early)
+    scout = early.on_pilot(*SCOUTED)
+    kernel = FilteredSamples.along(starts[0], selection, scout)
     last = best_of([partial(kernel.follow, one) for one in starts])
-    if last is not None and early is not run:
-        whole = FilteredSamples.along(last.process, selection, run)
-        last = whole.follow(last.process, last.chosen)
+    if last is not None and scout is not run:
+        whole = FilteredSamples.along(last.proposal, selection, run)
+        last = whole.follow(last.proposal, last.chosen)
     return last if last is not None and leaves_a_tensor(last) else None
 
 

@@ -60,11 +60,11 @@ class Runner:
         size = chunk_size or self.chunk_size
         return reduce(step, self.data, engine=self.engine, chunk_size=size, following=following)
 
-    def on_pilot(self) -> Runner:
+    def on_pilot(self, pieces: int = PIECES, piece: int = PIECE, many: int = MANY) -> Runner:
         """Run over a pilot sample where the whole is so much that a good start saves passes."""
-        if self.data.n_increments < MANY * PIECES * PIECE:
+        if self.data.n_increments < many * pieces * piece:
             return self
-        few = segments_of(self.data, PIECES, PIECE, engine=self.engine)
+        few = segments_of(self.data, pieces, piece, engine=self.engine)
         return replace(self, data=few, engine=SERIAL)
 
 
