@@ -24,6 +24,7 @@ extensions = [
     "offline",
     "readme_pages",
     "repository_links",
+    "thresholds",
 ]
 exclude_patterns = ["_build", "snippets"]
 nitpicky = True

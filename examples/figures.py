@@ -10,8 +10,7 @@ import numpy as np
 
 import wgsindy as wg
 from wgsindy.data import FloatArray
-from wgsindy.report import page_style
-from wgsindy.report.figures.fields import plot_portrait
+from wgsindy.draw import page_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +85,7 @@ def draw_thinning(
         lag.set(title="Correlation of residuals", xlabel="delay, s", xscale="log")
         lag.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
         lag.legend()
-        plot_portrait(generator, data, portrait)
+        generator.plot(data, ax=portrait)
         # A polarisation cannot leave the disc; what the formulas say outside is not shown.
         disc = Circle((0, 0), 1.02, transform=portrait.transData)
         for artist in (*portrait.collections, *portrait.patches):

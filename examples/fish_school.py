@@ -24,8 +24,7 @@ from wgsindy.data import FloatArray
 from wgsindy.diagnostics import Measurements
 from wgsindy.estimate.weak_form import lag_one_noise
 from wgsindy.files import Reading
-from wgsindy.report import write_report
-from wgsindy.report.checks.residuals import residuals
+from wgsindy.report import residual_series, write_report
 
 STEP = 0.12  # seconds; what pydaddy.load_sample_dataset states
 THINNING = (1, 2, 4, 8, 16)
@@ -71,7 +70,7 @@ class Look:
     def lags(self) -> FloatArray:
         """Correlations of residuals with those before, ``(31,)``, mean over both coordinates."""
         level = Measurements(self.est.fit_).noise_level
-        return residuals(self.est.generator_, self.data, level).autocorrelation().mean(axis=1)
+        return residual_series(self.est.generator_, self.data, level).autocorrelation().mean(axis=1)
 
     @property
     def clipped(self) -> float:

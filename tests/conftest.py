@@ -37,5 +37,4 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
         path.write_text("a page")
         return []
 
-    monkeypatch.setattr("wgsindy.report.figures.fit_figures.fit_figures", lambda *_: {})
     monkeypatch.setattr("wgsindy.report.write_report", write_page)

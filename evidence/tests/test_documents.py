@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from wgsindy.report import page_style
-from wgsindy.report.figures.fields import SETTINGS
+from wgsindy.draw import SETTINGS, page_style
 from wgsindy_evidence import documents
 from wgsindy_evidence.campaign import Case, Line, Store
 from wgsindy_evidence.cli import bench

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from wgsindy.data import Dataset, FloatArray, Trajectories
+from wgsindy.data import Dataset, FloatArray, Trajectories, whole_number
 from wgsindy.diagnostics import Diagnostics, diagnose
-from wgsindy.estimate import Order, States, check_integer, fit_dataset, log_likelihood, states_of
+from wgsindy.errors import RecipeError
+from wgsindy.estimate import Order, States, fit_dataset, log_likelihood, states_of
 from wgsindy.files import Reading, as_dataset
 from wgsindy.passes import Engine, as_engine
 from wgsindy.recipes import Recipe
@@ -197,10 +198,10 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
 
     def plot(self, *, coordinates: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
         """Draw drift and noise over the density of the data; see :meth:`wgsindy.Generator.plot`."""
-        from wgsindy.report import digest
+        from wgsindy.report import PlotSample
 
         check_is_fitted(self)
-        states = digest(self.fit_.completed.data).states
+        states = PlotSample.of(self.fit_.completed.data).states
         return self.generator_.plot(states, coordinates=coordinates, ax=ax)
 
     def plot_residuals(self, coordinate: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -243,5 +244,5 @@ class WGSINDy(BaseEstimator):  # type: ignore[misc]
         return fragment(self.diagnostics_.summary, *parts, note=self.fit_.recipe.name)
 
     def _engine(self) -> Engine:
-        check_integer("threads", self.threads, 1, 4096)
+        whole_number(self.threads, "threads", 1, RecipeError, most=4096)
         return as_engine(self.engine, self.threads)

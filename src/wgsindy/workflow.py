@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wgsindy import recipes
-from wgsindy.data import Dataset, velocity_name
+from wgsindy.data import Dataset, velocity_name, whole_number
 from wgsindy.diagnostics import Diagnostics, diagnose, weak_fields
-from wgsindy.errors import DataError, OutputError, ReportError
+from wgsindy.errors import DataError, OutputError, RecipeError, ReportError
 from wgsindy.estimate import (
     AUTO,
-    ORDER,
     Candidates,
     Fit,
     Order,
-    check_integer,
     fit_dataset,
     with_states,
     work_ahead,
@@ -42,12 +40,12 @@ from wgsindy.files import (
     save_folder,
     write_atomically,
 )
-from wgsindy.model import MOST_STATES, STATES, TIME, Change, Generator, ReadOut, readouts
+from wgsindy.model import MOST_STATES, Change, Generator, ReadOut, readouts
 from wgsindy.passes import as_engine
 from wgsindy.terms import angular_library, origin_notes
 
 if TYPE_CHECKING:  # the report is loaded when it is drawn
-    from wgsindy.report import Digest, Record
+    from wgsindy.report import PlotSample, Record
 
 MODEL, FITTED_MODEL, RECORD, REPORT, TABLE = (
     "model.json",
@@ -110,11 +108,12 @@ def fit_file(
     command: str = "",
     force: bool = False,
     report: bool = True,
+    figures: bool = False,
     stage: Stage = _untold,
     tell: Callable[[str], None] = _unsaid,
     **reading: Any,
 ) -> FileFit:
-    """Read files, fit, judge, and write model, table, figures and report into a folder.
+    """Read files, fit, judge, and write model, table and report into a folder.
 
     What was found is saved before anything is drawn: if drawing fails, the model is there, and
     :func:`report_again` draws it.
@@ -132,7 +131,8 @@ def fit_file(
     stream : read piece by piece; by default if the files are larger than 256 MB
     title, command : heading of the report, and how to say that it was made
     force : replace an older result in that folder
-    report : whether to draw figures and report
+    report : whether to write the report
+    figures : whether to draw ``overview.png`` and ``fields.png``, too
     stage : called with the name of each stage, gives a context around it
     tell : called before a long fit with a sentence: what was read, how many terms, how long
     reading : further arguments of :func:`wgsindy.read`: ``states``, ``time``, ``dt`` ...
@@ -152,7 +152,7 @@ def fit_file(
     refuse_occupied(folder, replaceable)
     refuse_unwritable(folder)
     chosen = recipes.get(recipe)
-    check_integer("threads", threads, 1, 4096)
+    whole_number(threads, "threads", 1, RecipeError, most=4096)
     with stage("reading"):
         found = open_data(data, options, stream=stream)
         measured: Dataset = found.data.thinned(every)
@@ -197,7 +197,9 @@ def fit_file(
     record = _record(result, title or f"Fit of {label}", command, every, reading)
     equations = "\n".join(result.generator.equations(errors=True))
     save_folder(partial(_save, result, record), folder, replaceable, otherwise=equations)
-    return _with_report(result, record, stage) if report else _listed_files(result)
+    if not (report or figures):
+        return _listed_files(result)
+    return _with_report(result, record, stage, report=report, figures=figures)
 
 
 def _judged(fit: Fit, folder: Path, replaceable: Sequence[str]) -> Diagnostics:
@@ -285,14 +287,14 @@ def _heading(source: str, data: Dataset, every: int, unit: str) -> str:
 
 
 def with_units(generator: Generator, found: Reading[Dataset]) -> Generator:
-    """Write the units that are known into what a model file says of its origin."""
+    """Tell a generator the units that are known."""
     states = {name: unit for name, unit in found.units.items() if name in generator.names}
-    if generator.info.get(ORDER) == 2 and found.time_unit:
+    if generator.observation.hidden_velocities and found.time_unit:
         states |= {
             velocity_name(name): f"{unit}/{found.time_unit}" for name, unit in states.items()
         }
-    known = {TIME: found.time_unit, STATES: states}
-    return replace(generator, info={**generator.info, **{k: v for k, v in known.items() if v}})
+    known = replace(generator.observation, time_unit=found.time_unit, units=states)
+    return replace(generator, observation=known)
 
 
 def _without_repeats(found: Reading[Dataset], of_the_fit: Sequence[Note]) -> Iterator[Note]:
@@ -356,41 +358,36 @@ def _listed_files(result: FileFit) -> FileFit:
     return replace(result, files=files)
 
 
-def _with_report(result: FileFit, record: Record, stage: Stage) -> FileFit:
-    """Add figures and report to the folder; what the simulations found is a note."""
-    from wgsindy.report import digest
+def _with_report(
+    result: FileFit, record: Record, stage: Stage, *, report: bool, figures: bool
+) -> FileFit:
+    """Add what is asked for to the folder; what the simulations found is a note."""
+    from wgsindy.report import PlotSample, draw_figures
 
-    drawn, folder = result.fit.generator, result.folder
+    fitted, folder, told = result.fit.generator, result.folder, []
     try:
-        with stage("drawing"):
-            seen = digest(result.fit.data)
-            _draw_figures(drawn, seen, record, folder)
-        with stage("writing the report"):
-            mapped = result.generator if result.changes else None
-            found = _draw_report(folder / REPORT, drawn, seen, record, mapped)
+        sample = PlotSample.of(result.fit.data)
+        if figures:
+            weak = weak_fields(record.diagnostics.findings)
+            with stage("drawing"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of drawing; those of data and fit are told
+                draw_figures(fitted, sample, weak, folder)
+        if report:
+            with stage("writing the report"):
+                mapped = result.generator if result.changes else None
+                told = _draw_report(folder / REPORT, fitted, sample, record, mapped)
     except Exception as error:
         raise ReportError(
             f"the model is saved in {folder}/, but its report could not be drawn "
             f"({type(error).__name__}: {error}). Once that is mended, `wgsindy report "
             f"{folder / MODEL} DATA` draws it without fitting again."
         ) from error
-    notes = [Note("simulation", 1, sentence) for sentence in found]
+    notes = [Note("simulation", 1, sentence) for sentence in told]
     return _listed_files(replace(result, notes=(*result.notes, *notes)))
 
 
-def _draw_figures(fitted: Generator, seen: Digest, record: Record, folder: Path) -> None:
-    from wgsindy.report import page_style, save_picture
-    from wgsindy.report.figures import fit_figures
-
-    weak = weak_fields(record.diagnostics.findings)
-    with page_style(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of drawing; those of data and fit are told
-        for name, figure in fit_figures.fit_figures(fitted, seen, weak).items():
-            save_picture(figure, folder / f"{name}.png", dpi=150)
-
-
 def _draw_report(
-    path: Path, fitted: Generator, seen: Digest, record: Record, mapped: Generator | None
+    path: Path, fitted: Generator, sample: PlotSample, record: Record, mapped: Generator | None
 ) -> list[str]:
     from wgsindy import report
 
@@ -402,7 +399,7 @@ def _draw_report(
         return report.write_report(
             path,
             fitted,
-            seen,
+            sample,
             record.diagnostics,
             title=record.title,
             command=record.command,
@@ -442,7 +439,7 @@ def report_again(
     DataError
         If these are not the data of the fit.
     """
-    from wgsindy.report import Record, digest
+    from wgsindy.report import PlotSample, Record
 
     folder = Path(model) if Path(model).is_dir() else Path(model).parent
     page = Path(out) if out is not None else folder / REPORT
@@ -459,7 +456,9 @@ def report_again(
     _refuse_other_data(changed, record)
     changed = with_states(fitted, changed)
     with stage("writing the report"):
-        _draw_report(page, fitted, digest(changed), record, result if record.changes else None)
+        _draw_report(
+            page, fitted, PlotSample.of(changed), record, result if record.changes else None
+        )
     return page
 
 

@@ -47,7 +47,6 @@ def test_a_fit_prints_and_writes_everything(wgsindy: Command, tmp_path: Path) ->
     )
     folder = tmp_path / "mine-wgsindy"
     written = ["model.json", "fit.json", "report.html", "coefficients.csv"]
-    written += ["overview.png", "fields.png"]
     assert sorted(item.name for item in folder.iterdir()) == sorted(written)
     model = Generator.load(folder / "model.json")
     for equation in written_equations(model)[0]:
@@ -65,8 +64,21 @@ def test_a_fit_prints_and_writes_everything(wgsindy: Command, tmp_path: Path) ->
     page = (folder / "report.html").read_text()
     assert "My &lt;data&gt;" in page
     assert "wgsindy fit mine.csv --library poly2" in page
+
+
+def test_figures_are_drawn_when_asked_for(wgsindy: Command) -> None:
+    Path("mine.csv").write_text(csv_text(small_data()))
+    fit = ("fit", "mine.csv", "--library", "poly2", "--no-report", "--figures")
+    ended = wgsindy(*fit)
+    assert ended.code == 0
+    assert "overview.png, fields.png to mine-wgsindy/" in ended.out
     for name in ("overview.png", "fields.png"):
-        assert matplotlib.image.imread(folder / name).std() > 0.05  # something is drawn
+        picture = matplotlib.image.imread(Path("mine-wgsindy") / name)
+        assert picture.std() > 0.05  # something is drawn
+    assert not Path("mine-wgsindy/report.html").exists()
+    # Those of an older result would say nothing of the new one.
+    assert wgsindy(*fit[:-1], "--force").code == 0
+    assert not Path("mine-wgsindy/fields.png").exists()
 
 
 def test_data_far_from_zero_are_told_of_and_written_in_distances(
@@ -88,13 +100,11 @@ def test_data_far_from_zero_are_told_of_and_written_in_distances(
 
 
 @pytest.mark.parametrize("dimension", [1, 3])
-def test_other_numbers_of_coordinates_get_curves(
-    dimension: int, wgsindy: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("wgsindy.report.write_report", lambda *_, **__: [])
+def test_other_numbers_of_coordinates_get_curves(dimension: int, wgsindy: Command) -> None:
     x = np.cumsum(np.random.default_rng(0).normal(size=(2, 800, dimension)), axis=1)
     Path("walk.csv").write_text(csv_text(Trajectories(list(x), 0.1)))
-    assert wgsindy("fit", "walk.csv", "--library", "poly1").code == 0
+    fit = ("fit", "walk.csv", "--library", "poly1", "--no-report", "--figures")
+    assert wgsindy(*fit).code == 0
     picture = matplotlib.image.imread("walk-wgsindy/fields.png")
     assert picture.std() > 0.02
     assert not Path("walk-wgsindy/overview.png").exists()
@@ -404,7 +414,6 @@ def test_the_report_is_given_unit_and_mapped_equations(
         given.update(more, fitted=fitted)
         return []
 
-    monkeypatch.setattr("wgsindy.report.figures.fit_figures.fit_figures", lambda *_: {})
     monkeypatch.setattr("wgsindy.report.write_report", write_page)
     Path("price.csv").write_text(csv_text(positive_data()))
     fit = ("fit", "price.csv", "--library", "poly1")
@@ -528,7 +537,8 @@ def test_all_options_of_reading_can_be_said() -> None:
 
 def test_every_file_of_a_fit_may_be_replaced(wgsindy: Command) -> None:
     Path("mine.csv").write_text(csv_text(small_data(paths=2)))
-    arguments = ["fit", "mine.csv", "--library", "poly1", "--transform", "u = exp(x)", "--quiet"]
+    arguments = ["fit", "mine.csv", "--library", "poly1", "--transform", "u = exp(x)"]
+    arguments += ["--quiet", "--figures"]
     assert wgsindy(*arguments).code == 0
     assert {item.name for item in Path("mine-wgsindy").iterdir()} == set(RESULT_FILES)
     refuse_occupied("mine-wgsindy", RESULT_FILES)

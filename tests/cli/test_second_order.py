@@ -39,8 +39,8 @@ def test_positions_give_a_model_of_positions_and_velocities(wgsindy: Command, tr
     assert "[um^2/s^3]" in ended.out
     model = Generator.load("out/model.json")
     assert model.names == ("x", "v_x")
-    assert model.info["order"] == 2
-    assert model.info["units"] == {"x": "um", "v_x": "um/s"}
+    assert model.observation.hidden_velocities
+    assert model.observation.units == {"x": "um", "v_x": "um/s"}
     np.testing.assert_array_equal(model.drift([[0.3, 0.7]])[0, 0], 0.7)
     page = Path("out/report.html").read_text()
     assert "v_x over time" in page

@@ -124,7 +124,7 @@ ALL: tuple[Check, ...] = (
     ask("repeats"),
     ask("straight"),
     ask("coarse_digits"),
-    ask("filtered", "unfollowed", "neighbours"),
+    ask("filtered_noise", "unfollowed", "neighbours"),
     ask("without_noise"),
     ask("singular"),
     ask("at_boundary"),
@@ -138,7 +138,7 @@ ALL: tuple[Check, ...] = (
     ask("long_steps"),
     ask("facts.chain_evidence"),
     ask("rival", "wrong_tensor"),
-    ask("memory"),
+    ask("residual_memory"),
     ask("heavy_tails", "light_tails", "leaning"),
     ask("wandering"),
     ask("odd_trajectory"),
@@ -206,7 +206,7 @@ def fitted_to_noisy(recipe: str) -> WGSINDy:
 @pytest.mark.parametrize("recipe", ["sharp", "sharp-noise"])
 def test_noise_of_the_observation_is_found_and_followed(recipe: str) -> None:
     est = fitted_to_noisy(recipe)
-    found = only(ask("filtered", "unfollowed", "neighbours"), measured(est))
+    found = only(ask("filtered_noise", "unfollowed", "neighbours"), measured(est))
     assert (found.limitation, found.fields, found.handled) == (Limitation.NOISE, (), True)
     assert "the fit follows with a filter" in found.sentence
     # 12,000 samples know a deviation to better than a percent.
@@ -225,7 +225,7 @@ def test_noise_of_the_observation_is_found_and_followed(recipe: str) -> None:
 
 def test_noise_that_a_fit_does_not_follow_is_found_in_what_it_leaves() -> None:
     est = fitted(noisy(), recipe="sharp-euler")
-    found = only(ask("filtered", "unfollowed", "neighbours"), measured(est))
+    found = only(ask("filtered_noise", "unfollowed", "neighbours"), measured(est))
     assert (found.limitation, found.fields, found.handled) == (Limitation.NOISE, ("a11",), False)
     assert found.sentence.startswith("neighbouring steps of u are anticorrelated")
     # Variance 0.01 a sample: -0.01 / (1 * 0.01 + 2 * 0.01) between neighbours, less what the
@@ -266,7 +266,9 @@ def test_weak_noise_needs_both_size_and_significance() -> None:
         lagged = correlation * left.pairs * left.variance
         made = replace(left, lagged=lagged, lagged_squares=(lagged / errors) ** 2)
         assert (
-            bool(list(ask("filtered", "unfollowed", "neighbours")(with_residuals(seen, made))))
+            bool(
+                list(ask("filtered_noise", "unfollowed", "neighbours")(with_residuals(seen, made)))
+            )
             == expected
         )
 
@@ -591,13 +593,13 @@ def test_a_hidden_coordinate_leaves_a_memory() -> None:
 
     whole = Trajectories(list(paths_of(drift, ROUND, steps=1000)), DT, names=NAMES)
     est = fitted(whole.select(["u"]))
-    found = only(ask("memory"), measured(est))
+    found = only(ask("residual_memory"), measured(est))
     assert (found.limitation, found.fields) == (Limitation.HIDDEN, ("b1",))
     assert "what the drift leaves of u has a memory" in found.sentence
     ratio = number(r"varies ([0-9.]+) times", found.sentence)
     assert ratio == pytest.approx(1 + est.diagnostics_.memory[0], abs=0.06)
     assert est.diagnostics_.limitation == Limitation.HIDDEN
-    assert list(ask("memory")(measured(fitted(whole)))) == []
+    assert list(ask("residual_memory")(measured(fitted(whole)))) == []
 
 
 def test_memory_needs_both_size_and_significance() -> None:
@@ -607,7 +609,7 @@ def test_memory_needs_both_size_and_significance() -> None:
         counts = np.full_like(left.block_counts, 2 * (errors / excess) ** 2)
         squares = counts * left.variance * (1 + excess)
         made = replace(left, block_counts=counts, block_squares=squares)
-        assert bool(list(ask("memory")(with_residuals(seen, made)))) == expected
+        assert bool(list(ask("residual_memory")(with_residuals(seen, made)))) == expected
 
 
 # Jumps.
@@ -673,7 +675,8 @@ def test_a_sentence_gives_the_number_of_the_coordinate_that_it_names() -> None:
         "excess kurtosis 2)" in only(ask("heavy_tails", "light_tails", "leaning"), other).sentence
     )
     assert (
-        "(correlation -0.10)" in only(ask("filtered", "unfollowed", "neighbours"), other).sentence
+        "(correlation -0.10)"
+        in only(ask("filtered_noise", "unfollowed", "neighbours"), other).sentence
     )
 
 
@@ -829,9 +832,11 @@ def test_what_is_handled_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_noise_is_asked_for_before_what_it_causes() -> None:
     order = [one.name for together in verdict.questions() for one in together]
     assert order.index("repeats") == 0
-    assert max(map(order.index, ("filtered", "neighbours"))) < order.index("other_steps")
-    assert order.index("visits") < order.index("rival") < order.index("memory")
-    assert order.index("memory") < order.index("heavy_tails") < order.index("odd_trajectory")
+    assert max(map(order.index, ("filtered_noise", "neighbours"))) < order.index("other_steps")
+    assert order.index("visits") < order.index("rival") < order.index("residual_memory")
+    assert (
+        order.index("residual_memory") < order.index("heavy_tails") < order.index("odd_trajectory")
+    )
 
 
 def test_every_statistic_is_asked_and_every_threshold_has_a_use() -> None:
@@ -1124,7 +1129,7 @@ def test_memory_of_a_few_steps_is_that_of_smoothed_samples(
         lagged=lag_one * pairs * left.variance,
     )
     seen.__dict__["orders"] = None
-    assert only(ask("memory"), seen).limitation == limitation
+    assert only(ask("residual_memory"), seen).limitation == limitation
 
 
 @pytest.mark.parametrize(("count", "handled"), [(631, True), (632, False)])

@@ -58,7 +58,7 @@ CHECKS: tuple[Check, ...] = (
     ask("correlations"),
     ask("bursts"),
     ask("odd_trajectory"),
-    ask("memory"),
+    ask("residual_memory"),
     ask("heavy_tails", "light_tails", "leaning"),
 )
 

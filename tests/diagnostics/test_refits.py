@@ -101,12 +101,12 @@ def test_a_drift_that_is_missed_is_not_asked_for_velocities(
     missed = pulled(
         lambda x: np.stack([-x[:, 0] + 4 * x[:, 1] ** 2, -x[:, 1] / 2], axis=1), 0.01, 2000, 2
     )
-    assert list(ask("memory")(Measurements(fit_dataset(missed, "poly1"))))
+    assert list(ask("residual_memory")(Measurements(fit_dataset(missed, "poly1"))))
     assert not asked
     # A position: its steps are nearly those of one before.
     smooth = pulled(lambda x: -x, 0.05, 1000)
     fit = fit_dataset(Trajectories([0.05 * path.cumsum(axis=0) for path in smooth], 0.05), "poly1")
-    assert list(ask("memory")(Measurements(fit)))
+    assert list(ask("residual_memory")(Measurements(fit)))
     assert asked
 
 

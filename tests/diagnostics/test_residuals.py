@@ -30,7 +30,7 @@ from wgsindy.diagnostics.residuals import (
     ResidualSums,
 )
 from wgsindy.estimate import Fit, Predictor
-from wgsindy.estimate.likelihood.process import OBSERVATION_NOISE
+from wgsindy.model import Observation
 from wgsindy.model import tensor as tensor_cone
 from wgsindy.passes import data_summary, reduce
 from wgsindy.passes.engine import Threads
@@ -84,8 +84,8 @@ def pass_over(
     d = data.dimension
     level, summary = np.array([0.9, 1.7, 0.5])[:d], data_summary(data, standardise=True)
     if observation_noise is not None:
-        entries = tensor_cone.entries_of(np.diag(observation_noise)[None])[0].tolist()
-        generator = replace(generator, info={OBSERVATION_NOISE: entries})
+        entries = tensor_cone.entries_of(np.diag(observation_noise)[None])[0]
+        generator = replace(generator, observation=Observation(noise=entries))
     return ResidualPass(
         Predictor.of(generator, summary),
         summary,
@@ -524,8 +524,8 @@ def test_shift_is_a_mahalanobis_distance_of_halves(d: int) -> None:
 def test_observation_noise_is_that_of_the_fit() -> None:
     seen = examined(ou(3), [-X, -Y], [[1, 0], [0, 1]])
     assert seen.observation_noise.tolist() == [0.0, 0.0]
-    info = {OBSERVATION_NOISE: [0.01, -0.002, 0.0004]}
-    filtered = replace(seen.fit, generator=replace(seen.generator, info=info))
+    sensor = Observation(noise=np.array([0.01, -0.002, 0.0004]))
+    filtered = replace(seen.fit, generator=replace(seen.generator, observation=sensor))
     assert Measurements(filtered).observation_noise.tolist() == [0.01, 0.0004]
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from processes import linear
 
+from wgsindy.data import whole_number
 from wgsindy.errors import DataError, NotEnoughDataError, RecipeError
-from wgsindy.estimate import OrderEvidence, check_integer, fit_dataset
+from wgsindy.estimate import OrderEvidence, fit_dataset
 from wgsindy.estimate import fit as fits
 from wgsindy.estimate.fit import CLEAR, _failures_as_sentences, better_order
 from wgsindy.passes import data_summary
@@ -100,13 +101,13 @@ def test_of_too_many_coordinates_no_order_is_asked(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("value", [0, 3, np.int64(7)])
 def test_whole_numbers_within_their_range_pass(value: Any) -> None:
-    check_integer("n", value, 0, 7)
+    assert whole_number(value, "n", 0, RecipeError, most=7) == value
 
 
 @pytest.mark.parametrize("value", [-1, 8, 3.0, "3", None])
 def test_other_numbers_are_refused_with_their_range(value: Any) -> None:
     with pytest.raises(RecipeError, match="n must be a whole number from 0 to 7, got"):
-        check_integer("n", value, 0, 7)
+        whole_number(value, "n", 0, RecipeError, most=7)
 
 
 def test_bands_of_a_grown_library_are_wider_by_what_the_form_may_be() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import pickle
 import re
@@ -19,20 +18,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wgsindy.files.reading as opening
+import wgsindy.report.plot_sample as samples
 from wgsindy import Change, Generator, WGSINDy, stream, zoo
 from wgsindy.data import FloatArray, Stream, Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.estimate import RivalLibrary, rival_libraries
 from wgsindy.estimate.libraries import Comparison, _HalfFramed
-from wgsindy.model.monotonicity import Monotonicity
+from wgsindy.model.change_of_variables import Monotonicity
 from wgsindy.passes import reduce
 from wgsindy.passes.engine import Threads
-from wgsindy.report import digest, render_report
-from wgsindy.report.checks.residuals import residuals
-from wgsindy.report.page_text import Origin
+from wgsindy.report import PlotSample, render_report, residual_series
+from wgsindy.report.facts import Origin
 from wgsindy.terms import Expression, library
 
-digests = importlib.import_module("wgsindy.report.digest")  # whose name a function has, too
 ORIGIN = Origin("A fit", "", "model.json", ())
 
 
@@ -215,7 +213,7 @@ def test_a_report_of_a_small_stream_is_that_of_the_data() -> None:
     data = oscillator(2)
     moving = stream(in_blocks(data), names=data.names)
     fitted = WGSINDy("poly3", "sharp").fit(data)
-    seen = digest(moving)
+    seen = PlotSample.of(moving)
     assert (seen.share, seen.note) == (1.0, "")
     for one, other in zip(seen.segments, data, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-14)
@@ -228,17 +226,17 @@ def test_a_report_of_a_small_stream_is_that_of_the_data() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_digest_is_evenly_taken(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(digests, "SEGMENTS", 5)
-    monkeypatch.setattr(digests, "SEGMENT_STEPS", 70)
-    monkeypatch.setattr(digests, "MOST", 350)
+def test_a_plot_sample_is_evenly_taken(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "SHOWN_SEGMENTS", 5)
+    monkeypatch.setattr(samples, "SEGMENT_STEPS", 70)
+    monkeypatch.setattr(samples, "SHOWN_STEPS", 350)
     monkeypatch.setattr(
-        digests, "reduce", lambda step, data: reduce(step, data, engine=Threads(threads))
+        samples, "reduce", lambda step, data: reduce(step, data, engine=Threads(threads))
     )
     rising = Trajectories(
         [np.arange(9000.0) + 0.25, 9000.5 + np.arange(41.0), 9050 + np.arange(7000.0)], 0.5
     )
-    seen = digest(stream(in_blocks(rising)))
+    seen = PlotSample.of(stream(in_blocks(rising)))
     assert [len(path) for path in seen.segments] == [71] * 5
     starts = np.concatenate([path[:-1, 0] for path in rising])
     np.testing.assert_array_equal(seen.states[:, 0], starts[:: len(starts) // 350])
@@ -251,12 +249,14 @@ def test_a_digest_is_evenly_taken(threads: int, monkeypatch: pytest.MonkeyPatch)
     assert "350 of 16038 steps, in 5 segments" in seen.note
 
 
-def test_no_stretch_of_a_digest_spans_two_trajectories(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(digests, "SEGMENT_STEPS", 70)
-    monkeypatch.setattr(digests, "SEGMENTS", 5)
-    monkeypatch.setattr(digests, "MOST", 350)
+def test_no_stretch_of_a_sample_spans_two_trajectories(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(samples, "SEGMENT_STEPS", 70)
+    monkeypatch.setattr(samples, "SHOWN_SEGMENTS", 5)
+    monkeypatch.setattr(samples, "SHOWN_STEPS", 350)
     data = Trajectories([k * 1e3 + np.arange(11.0) for k in range(100)], 1.0)
-    seen = digest(stream(in_blocks(data)))
+    seen = PlotSample.of(stream(in_blocks(data)))
     assert seen.segments.n_increments == 350
     assert all(set(np.diff(path[:, 0])) == {1.0} for path in seen.segments)
 
@@ -265,9 +265,9 @@ def test_what_all_steps_say_is_held_to_the_number_of_all_steps() -> None:
     data = oscillator(2)
     fitted = WGSINDy("poly3", "sharp").fit(data)
     whole, quarter = (
-        residuals(fitted.generator_, data, fitted.diagnostics_.noise_level, share=share).moments(
-            1, fitted.diagnostics_
-        )
+        residual_series(
+            fitted.generator_, data, fitted.diagnostics_.noise_level, share=share
+        ).moments(1, fitted.diagnostics_)
         for share in (1.0, 0.25)
     )
     widths = [(b.high - b.low) / (a.high - a.low) for a, b in zip(whole, quarter, strict=True)]
@@ -306,7 +306,7 @@ def test_data_are_not_read_more_often_than_needed(terms: str, readings: tuple[in
     found.append(since())
     assert fitted.diagnostics_
     found.append(since())
-    digest(data)
+    PlotSample.of(data)
     assert (*found, since()) == readings
 
 

@@ -43,6 +43,8 @@ def test_an_unknown_option_is_named_with_those_there_are() -> None:
         read(frame(), stats=["x"])  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"stream\(\) got .* 'gap'; its options are .*'names'\."):
         stream(frame(), gap=1.0)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"read\(\) takes options by keyword, got \('x',\)"):
+        read(frame(), "x")  # type: ignore[call-arg]
 
 
 def test_the_signature_is_that_of_the_options() -> None:

@@ -51,7 +51,7 @@ LAST_BITS, PERTURBED = 2.0**-50, 3  # size and number of changes of the data
 ROOM = 30.0
 SEED, TRAJECTORIES, STEPS = 7, 6, 800  # more than one chunk of a pass
 SUBSTEPS = 20  # of the simulation of a process that cannot be sampled exactly
-DEMO_FILES = ("model.json", "coefficients.csv", "report.html", "overview.png", "fields.png")
+DEMO_FILES = ("model.json", "coefficients.csv", "report.html")
 
 Flat = dict[str, Any]  # numbers as arrays, everything else as text
 

@@ -20,7 +20,7 @@ from wgsindy.data import FloatArray
 from wgsindy.diagnostics import Diagnostics
 from wgsindy.estimate import log_likelihood, states_of, with_states
 from wgsindy.model import EulerMaruyama
-from wgsindy.model.density import fit_density
+from wgsindy.model.circulation import fit_density
 from wgsindy.recipes import LikelihoodRecipe, Recipe, WeakFormRecipe
 
 SEED, SUBSTEPS = 11, 10

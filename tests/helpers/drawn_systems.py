@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wgsindy.data import FloatArray, Trajectories
 from wgsindy.model import Generator
-from wgsindy.model.simulate import linear_transition
+from wgsindy.model.simulation import linear_transition
 from wgsindy.model.tensor import TensorForm
 
 # The same examples each time: what fails is a change of the code, not luck. A fit takes a tenth of

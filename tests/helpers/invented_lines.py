@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from wgsindy import zoo
-from wgsindy.model import linear_form as symbolic
+from wgsindy.model import field_names
 from wgsindy.terms import library
 from wgsindy_evidence import published
 from wgsindy_evidence.campaign import Case, Line
@@ -63,7 +63,7 @@ def coefficient_result(case: Case, rng: np.random.Generator) -> Result:
     terms = library(system.library).bind(system.names).terms
     true = system.true_coefficients()
     assert true is not None
-    drift, entries = symbolic.field_names(2)
+    drift, entries = field_names(2)
     selected: dict[str, dict[str, float]] = {}
     errors: dict[str, dict[str, float]] = {}
     for target, row in zip([*drift, *entries], true, strict=True):

@@ -10,10 +10,17 @@ import sys
 import pytest
 
 COMMAND_LINE = {"rich", "typer"}
-PICTURES = {"jinja2", "matplotlib", "numpy", "sympy"}
+PAGE = {"jinja2", "numpy", "sympy"}
+PICTURES = {"matplotlib", "numpy"}
 # scikit-learn itself loads every data frame package that is installed.
 WITH_SKLEARN = {"narwhals", "numpy", "pandas", "pyarrow", "scipy", "sklearn"}
-HEAVY = COMMAND_LINE | PICTURES | WITH_SKLEARN | {"dask", "distributed", "h5py", "polars", "zarr"}
+HEAVY = (
+    COMMAND_LINE
+    | PAGE
+    | PICTURES
+    | WITH_SKLEARN
+    | {"dask", "distributed", "h5py", "polars", "zarr"}
+)
 
 FIT = """
 import numpy as np
@@ -43,6 +50,19 @@ from wgsindy.cli import app
 with TemporaryDirectory() as folder, suppress(SystemExit):
     app(["demo", "--out", folder])
 """
+FIT_FILE = """
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from wgsindy.cli import app
+with TemporaryDirectory() as folder:
+    for words in (["demo", "--csv", f"{folder}/demo.csv"], ["fit", f"{folder}/demo.csv"]):
+        with suppress(SystemExit):
+            app([*words, *(["--library", "poly3", "--out", f"{folder}/out"] * (words[0] == "fit"))])
+    assert (Path(folder) / "out" / "report.html").exists()
+"""
+NOTEBOOK = f"{FIT}assert '<svg' in fitted.generator._repr_html_()"
+PLOT = f"{FIT}assert fitted.generator.plot().lines"
 
 
 def python(code: str) -> str:
@@ -76,8 +96,12 @@ def test_the_package_alone_loads_only_the_standard_library() -> None:
         pytest.param(HELP.format(arguments=["fit", "--help"]), COMMAND_LINE, id="help of fit"),
         pytest.param(HELP.format(arguments=["bench", "--help"]), COMMAND_LINE, id="help of bench"),
         pytest.param(FIT, {"numpy"}, id="fit"),
-        # The report reads out the stationary law, which takes sparse matrices.
-        pytest.param(DEMO, COMMAND_LINE | PICTURES | {"scipy"}, id="demo"),
+        # The report reads out the stationary law, which takes sparse matrices; its pictures are
+        # drawn by the page itself.
+        pytest.param(DEMO, COMMAND_LINE | PAGE | {"scipy"}, id="demo"),
+        pytest.param(FIT_FILE, COMMAND_LINE | PAGE | {"polars", "scipy"}, id="fit of a file"),
+        pytest.param(NOTEBOOK, PAGE, id="notebook"),
+        pytest.param(PLOT, PICTURES, id="plot"),
     ],
 )
 def test_nothing_is_loaded_before_it_is_used(code: str, allowed: set[str]) -> None:
@@ -89,6 +113,7 @@ def test_nothing_is_loaded_before_it_is_used(code: str, allowed: set[str]) -> No
     [
         ("import wgsindy\nwgsindy.zoo.get('duffing').generator.to_sympy()", "sympy"),
         ("import wgsindy\nwgsindy.WGSINDy", "sklearn"),
+        (PLOT, "matplotlib"),
     ],
 )
 def test_what_is_loaded_would_be_seen(code: str, needed: str) -> None:

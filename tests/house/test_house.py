@@ -27,6 +27,7 @@ ROOMS = (
     "passes",
     "terms",
     "model",
+    "draw",
     "readouts",
     "recipes",
     "estimate",
@@ -37,8 +38,13 @@ ROOMS = (
     "estimator",
     "cli",
 )
-# What a generator tells is asked of the generator, and loaded when it is.
-DOORS = {("model.generator", "readouts")}
+# What a generator tells is asked of the generator, and loaded when it is; so are its pictures.
+DOORS = {
+    ("model.generator", "readouts"),
+    ("model.generator", "draw"),
+    ("model.simulation", "draw"),
+    ("model.display.notebook", "draw"),
+}
 # The root hands out public names: whoever imports it may reach all of them.
 ROOT_REACHES = "estimator"
 PICKLERS = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}

@@ -10,7 +10,7 @@ import pytest
 from wgsindy import WGSINDy, zoo
 from wgsindy.errors import MissingPackageError
 from wgsindy.model import Coefficient
-from wgsindy.model.equations import Coefficients
+from wgsindy.model.formulas import Coefficients
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import sympy
 from wgsindy import Trajectories, zoo
 from wgsindy.data import FloatArray
 from wgsindy.model import Generator
-from wgsindy.model.density import LogDensity, ScorePass, current_velocity, fit_density
+from wgsindy.model.circulation import DensityPass, LogDensity, current_velocity, fit_density
 from wgsindy.passes import reduce
 from wgsindy.passes.engine import Threads
 from wgsindy.terms import Library, library
@@ -100,7 +100,7 @@ def test_unweighted_coordinates_would_depend_on_units() -> None:
     basis = library("poly4").bind(("x", "y"))
 
     def slope(weights: list[float]) -> FloatArray:
-        sums = reduce(ScorePass(basis, np.array(weights)), Trajectories([x], dt=1.0))
+        sums = reduce(DensityPass(basis, np.array(weights)), Trajectories([x], dt=1.0))
         solution = np.linalg.lstsq(sums.gram, -sums.curvature, rcond=None)[0]
         return LogDensity(basis, np.asarray(solution)).slope(at)
 
@@ -110,7 +110,7 @@ def test_unweighted_coordinates_would_depend_on_units() -> None:
 @pytest.mark.parametrize(("chunk_size", "threads"), [(7, 1), (64, 3), (10_000, 2)])
 def test_sums_do_not_depend_on_chunks_and_threads(chunk_size: int, threads: int) -> None:
     data = Trajectories([skewed(211, seed) for seed in range(3)], dt=1.0)
-    step = ScorePass(library("poly3").bind(("x", "y")), np.array([0.7, 2.0]))
+    step = DensityPass(library("poly3").bind(("x", "y")), np.array([0.7, 2.0]))
     whole = reduce(step, data)
     merged = reduce(step, data, chunk_size=chunk_size, engine=Threads(threads))
     np.testing.assert_allclose(merged.gram, whole.gram, rtol=1e-12, atol=1e-9)
@@ -120,7 +120,7 @@ def test_sums_do_not_depend_on_chunks_and_threads(chunk_size: int, threads: int)
 def test_the_sums_are_products_of_gradients_and_laplacians() -> None:
     # By hand for one state (2, 3) and the terms 1, x, y, x^2, xy, y^2, in scales (2, 1).
     data = Trajectories([np.array([[2.0, 3.0], [0.0, 0.0]])], dt=1.0)
-    sums = reduce(ScorePass(library("poly2").bind(("x", "y")), np.array([2.0, 1.0])), data)
+    sums = reduce(DensityPass(library("poly2").bind(("x", "y")), np.array([2.0, 1.0])), data)
     slopes = np.array([[0, 0], [2, 0], [0, 1], [8, 0], [6, 2], [0, 6]])
     np.testing.assert_array_equal(sums.gram, slopes @ slopes.T)
     np.testing.assert_array_equal(sums.curvature, [0, 0, 0, 8, 0, 2])

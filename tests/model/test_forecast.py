@@ -9,7 +9,7 @@ import sympy
 
 import wgsindy as wg
 from wgsindy.errors import DataError, SimulationError
-from wgsindy.model.forecast import FINEST, MOST_SUBSTEPS, _substeps
+from wgsindy.model.simulation import FAN_STEP, MOST_FAN_STEPS, _substeps
 
 mpl.use("Agg")
 X = sympy.Symbol("x")
@@ -94,7 +94,7 @@ def test_of_paths_that_are_lost_nobody_knows_on_which_side(monkeypatch: pytest.M
     """Of 40 paths two are lost: they may be below 95 % of the others, or above."""
     ends = np.repeat(np.append(np.arange(38.0), [np.inf, np.nan])[:, None, None], 2, axis=1)
     monkeypatch.setattr(
-        "wgsindy.model.forecast.EulerMaruyama", lambda substeps: lambda *given: ends.copy()
+        "wgsindy.model.simulation.EulerMaruyama", lambda substeps: lambda *given: ends.copy()
     )
     gen = wg.Generator.from_sympy(("x",), [-X], [[1]])
     fan = gen.forecast([0.0], 1.0, steps=1, paths=40, levels=[0.9, 0.95])
@@ -136,4 +136,4 @@ def test_steps_are_short_against_the_rate_of_the_drift(rate: float) -> None:
     x = sympy.Symbol("x", real=True)
     process = wg.Generator.from_sympy(("x",), [-rate * x], [[1]])
     found = _substeps(process, np.array([0.5]), 0.2)
-    assert found == min(max(1, int(np.ceil(0.2 * rate / FINEST))), MOST_SUBSTEPS)
+    assert found == min(max(1, int(np.ceil(0.2 * rate / FAN_STEP))), MOST_FAN_STEPS)

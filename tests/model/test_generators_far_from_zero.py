@@ -14,7 +14,7 @@ from generators import made
 from wgsindy.data import FloatArray, Frame
 from wgsindy.errors import ModelFileError
 from wgsindy.model import Change, Generator
-from wgsindy.model.density import fit_density
+from wgsindy.model.circulation import fit_density
 from wgsindy.model.display.mathml import equations, term_formula
 from wgsindy.model.tensor import TensorForm
 

@@ -27,7 +27,7 @@ from wgsindy.model import (
     normal_quantile,
     tensor,
 )
-from wgsindy.model.linear_form import join_terms
+from wgsindy.model.formulas import join_terms
 from wgsindy.terms import library
 
 ROUNDING = 1e-12
@@ -275,7 +275,7 @@ def test_asking_a_truth_for_errors_writes_the_plain_formula() -> None:
 def test_sums_with_errors_are_written(
     terms: list[tuple[float, str]], errors: list[float], text: str
 ) -> None:
-    assert join_terms(terms, 3, errors) == text
+    assert join_terms(terms, ("x", "y"), 3, errors) == text
 
 
 # Model files

@@ -438,7 +438,6 @@ def test_the_command_line_fits_on_a_scheduler(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("data.csv").write_text(csv_text(DATA))
-    monkeypatch.setattr("wgsindy.report.figures.fit_figures.fit_figures", lambda *_: {})
 
     def page(path: Path, *_: object, **__: object) -> list[str]:
         path.write_text("a page")

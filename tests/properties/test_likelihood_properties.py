@@ -12,7 +12,7 @@ from wgsindy.data import FloatArray, Trajectories
 from wgsindy.estimate.likelihood import transition
 from wgsindy.estimate.likelihood.filter_sums import FilterPass
 from wgsindy.model import tensor
-from wgsindy.model.simulate import linear_transition
+from wgsindy.model.simulation import linear_transition
 from wgsindy.passes import reduce
 
 PLANE = st.integers(1, 2)

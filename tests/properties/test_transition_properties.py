@@ -6,15 +6,12 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from drawn_systems import MANY, SEEDS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import multivariate_normal
 from working_models import asked, linear_model, model_of, names_of
 
-from wgsindy.data import FloatArray, Trajectories
-from wgsindy.estimate.likelihood import normal_equations
+from wgsindy.data import Trajectories
 from wgsindy.estimate.likelihood.exact_steps import ExactSteps
 from wgsindy.estimate.likelihood.filter_sums import FilterPass
 from wgsindy.estimate.likelihood.filtered_samples import FilteredSamples

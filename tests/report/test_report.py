@@ -14,35 +14,34 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from wgsindy import Generator, Trajectories, WGSINDy, zoo
 from wgsindy.data import FloatArray, Frame
 from wgsindy.diagnostics import Diagnostics, Finding, Limitation, diagnose, weak_fields
+from wgsindy.draw.coverage import relative_errors
+from wgsindy.draw.flow import arrow_outlines, ellipse_outlines
+from wgsindy.draw.planes import StateCloud, data_planes
 from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
 from wgsindy.estimate import Fit
-from wgsindy.model import Change, field_symbol, named_equations, named_fields, rounded
+from wgsindy.model import Change, Observation, field_symbol, named_equations, named_fields, rounded
 from wgsindy.model.display.mathml import equations, term_formula
 from wgsindy.passes import data_summary
 from wgsindy.recipes import PAPER
-from wgsindy.report import render_report, write_report
-from wgsindy.report.checks.residuals import residuals
-from wgsindy.report.checks.simulation import (
+from wgsindy.report import PlotSample, render_report, residual_series, write_report
+from wgsindy.report.checks import (
     LONGEST_SEGMENT,
-    MOST_STEPS,
+    MOST_REPLICA_STEPS,
     REPLICAS,
     autocorrelation,
     check_by_simulation,
     comparable_segments,
 )
-from wgsindy.report.facts_table import measured
-from wgsindy.report.field_data import planes
-from wgsindy.report.figures.fit_figures import fit_figures
-from wgsindy.report.page import as_json, package_text, unwritten
-from wgsindy.report.page_text import DIVERGING, NEXT, Origin, fit_facts, unbroken
-from wgsindy.report.pictures.coverage import relative_errors
-from wgsindy.report.pictures.flow import arrow_outlines, ellipse_outlines
-from wgsindy.report.pictures.law import law_numbers
+from wgsindy.report.facts import DIVERGING, NEXT_STEP, Origin, fit_facts, measured, unbroken
+from wgsindy.report.figures import fit_figures
+from wgsindy.report.law import law_numbers
+from wgsindy.report.page import json_markup, package_text, unwritten
 from wgsindy.terms import library
 from wgsindy.zoo import demo_data
 
@@ -101,6 +100,10 @@ class Page(HTMLParser):
     def specs(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.scripts["pictures"])
         return found
+
+
+def cloud(data: Trajectories) -> StateCloud:
+    return StateCloud(data.names, data.states)
 
 
 def euler(
@@ -230,7 +233,7 @@ def test_the_summary_and_every_finding_with_its_advice_are_on_the_page() -> None
     text = rendered((fitted, noise))
     summary = named_fields(fitted.diagnostics_.summary, noise.names)
     assert f'<p class="summary">{summary}</p>' in text
-    assert NEXT["not identified"] in text
+    assert NEXT_STEP["not identified"] in text
     cards = findings_of(text)
     assert len(cards) == len(fitted.diagnostics_.findings) == 2
     for card, finding in zip(cards, fitted.diagnostics_.findings, strict=True):
@@ -283,7 +286,7 @@ def test_a_recipe_without_a_verdict_still_shows_its_findings() -> None:
     with pytest.warns(RepeatedSamplesWarning):
         fitted = WGSINDy("poly3", "paper").fit(stuck)
     text = rendered((fitted, stuck))
-    assert NEXT["not assessed"].replace("'", "&#39;") in text
+    assert NEXT_STEP["not assessed"].replace("'", "&#39;") in text
     assert any("Stalled sensor" in card for card in findings_of(text))
     facts = Page(text).facts
     for fact in ("drift_signal", "drift_error", "clipped_fraction", "rival_log_evidence"):
@@ -413,28 +416,32 @@ def test_figures_of_a_fit_mark_what_is_not_identified(
     def titles(figure: Figure) -> list[str]:
         return [axes.get_title() for axes in figure.axes if axes.get_title()]
 
-    plain = fit_figures(demo[0].generator_, demo[1])
-    weak = fit_figures(demo[0].generator_, demo[1], {"b2"})
-    found = {c.target: c.value for c in demo[0].generator_.coefficients if c.term == "1"}
+    plain = fit_figures(demo[0].generator_, PlotSample.of(demo[1]))
+    weak = fit_figures(demo[0].generator_, PlotSample.of(demo[1]), {"b2"})
+    values = {c.target: c.value for c in demo[0].generator_.coefficients if c.term == "1"}
     assert titles(plain["overview"]) == []
     assert titles(weak["overview"]) == ["not identified: b[y]"]
-    assert titles(weak["fields"])[:3] == ["b[x]", "b[y], not identified", "a[x, x]"]
+    assert titles(weak["fields"])[:3] == [
+        "Drift of x: b[x]",
+        "Drift of y: b[y] (not identified)",
+        "Variance of x: a[x, x]",
+    ]
     assert "not identified" not in " ".join(titles(plain["fields"]))
-    maps = [axes.collections[0].get_cmap().name for axes in weak["fields"].axes if axes.collections]
+    maps = [axes.collections[0].get_cmap() for axes in weak["fields"].axes if axes.collections]
     # Those that vary, each with its bar; the tensor is constant, and written as numbers.
-    assert maps[:2] == ["viridis", "Greys"]
+    assert [to_hex(shades(0.0)) for shades in maps[:2]] == ["#440154", "#ffffff"]
     numbers = [text.get_text() for axes in weak["fields"].axes for text in axes.texts]
-    assert numbers == [rounded(c, 4) for c in (found["a11"], 0.0, found["a22"])]
-    curves = fit_figures(line[0].generator_, line[1], {"b1"})["fields"]
-    assert titles(curves) == ["b[x], not identified", "a[x, x]"]
-    assert [axes.lines[0].get_color() for axes in curves.axes] == ["0.5", "C0"]
+    assert numbers == [rounded(c, 4) for c in (values["a11"], 0.0, values["a22"])]
+    curves = fit_figures(line[0].generator_, PlotSample.of(line[1]), {"b1"})["fields"]
+    assert titles(curves) == ["Drift of x: b[x] (not identified)", "Variance of x: a[x, x]"]
+    assert [axes.lines[0].get_color() for axes in curves.axes if axes.lines] == ["#565f6e"]
 
 
 def test_errors_larger_than_the_drift_are_cut_with_a_note() -> None:
     fitted, noise = driftless()
     text = rendered((fitted, noise))
     image = Page(text).specs()["drift-error-0-1"]["data"][0]
-    true = 100 * relative_errors(fitted.generator_, noise, corners(image))
+    true = 100 * relative_errors(fitted.generator_, cloud(noise), corners(image))
     assert true.max() > 150
     np.testing.assert_allclose(np.ravel(image["z"]), np.minimum(true, 100), rtol=1e-3)
     assert image["zmax"] == 100
@@ -488,8 +495,8 @@ def test_times_carry_their_unit(line: tuple[WGSINDy, Trajectories], demo_text: s
 
 
 def measured_in(generator: Generator) -> Generator:
-    known = {"time_unit": "s", "units": {"x": "um", "y": "um"}}
-    return replace(generator, info={**generator.info, **known})
+    known = Observation(time_unit="s", units={"x": "um", "y": "um"})
+    return replace(generator, observation=known)
 
 
 def test_names_and_units_stand_at_axes_equations_and_tables(
@@ -518,10 +525,10 @@ def test_names_and_units_stand_at_axes_equations_and_tables(
 
 
 def test_figures_have_names_and_units(demo: tuple[WGSINDy, Trajectories]) -> None:
-    figures = fit_figures(measured_in(demo[0].generator_), demo[1])
+    figures = fit_figures(measured_in(demo[0].generator_), PlotSample.of(demo[1]))
     fields = figures["fields"].axes
     assert [fields[0].get_xlabel(), fields[0].get_ylabel()] == ["x (um)", "y (um)"]
-    assert fields[0].get_title() == "b[x] (um/s)"
+    assert fields[0].get_title() == "Drift of x: b[x] (um/s)"
     (written,) = figures["overview"].axes[1].texts
     assert "a[x, y] = 0   [um^2/s]" in written.get_text()
 
@@ -574,7 +581,7 @@ def test_text_of_the_caller_never_becomes_markup(
 
 
 def test_text_in_data_cannot_end_its_element() -> None:
-    written = as_json({"name": "</script><!-- & -->"})
+    written = json_markup({"name": "</script><!-- & -->"})
     assert not re.search("[<>&]", written)
     assert json.loads(written) == {"name": "</script><!-- & -->"}
 
@@ -767,7 +774,7 @@ def test_arrows_point_along_the_drift_and_are_pale_where_nothing_was(
     turned = drift[:, 0] * (tips - starts)[:, 1] - drift[:, 1] * (tips - starts)[:, 0]
     np.testing.assert_allclose(turned, 0, atol=1e-2)
     assert ((tips - starts) * drift).sum(axis=1).min() >= 0
-    plane = planes(data)[0]
+    plane = data_planes(cloud(data))[0]
     cell = plane.sizes / 15
     for colour, expected in ((dark, True), (pale, False)):
         for place in zip(colour["x"][::7], colour["y"][::7], strict=True):
@@ -813,7 +820,7 @@ def test_residuals_are_the_noise_that_was_put_in() -> None:
     data, shocks = euler(drift, noise, [1.0, 0.0], paths=3, steps=200, dt=0.02, seed=5)
     x, y = sympy.symbols("x y")
     truth = Generator.from_sympy(("x", "y"), [y, -x], [[0.25, 0], [0, 1 + x**2]])
-    found = residuals(truth, data, examined(truth, data).noise_level)
+    found = residual_series(truth, data, examined(truth, data).noise_level)
     np.testing.assert_allclose(found.values, shocks, atol=1e-9)
     memory = found.autocorrelation()
     paths = shocks.reshape(3, 200, 2)
@@ -837,7 +844,7 @@ def test_residuals_know_the_step_of_their_own_path() -> None:
     truth = Generator.from_sympy(("x",), [-sympy.Symbol("x")], [[0.25]])
     shocks = np.concatenate([part[1] for part in parts])
     np.testing.assert_allclose(
-        residuals(truth, data, examined(truth, data).noise_level).values, shocks, atol=1e-9
+        residual_series(truth, data, examined(truth, data).noise_level).values, shocks, atol=1e-9
     )
 
 
@@ -849,7 +856,7 @@ def test_wrong_equations_fail_their_checks() -> None:
     def verdicts(drift: Any, variance: float) -> dict[str, bool]:
         generator = Generator.from_sympy(("x",), [drift], [[variance]])
         seen = examined(generator, data)
-        moments = residuals(generator, data, seen.noise_level).moments(0, seen)
+        moments = residual_series(generator, data, seen.noise_level).moments(0, seen)
         return {item.name: item.expected for item in moments if item.name in names}
 
     # A fixed seed; three intervals of 95 % fail together or alone in 14 of 100 right fits.
@@ -870,7 +877,7 @@ def test_residuals_agree_with_the_diagnostics() -> None:
     x = sympy.Symbol("x")
     truth = Generator.from_sympy(("x",), [0.5 - x], [[x**2]])
     seen = examined(truth, stuck)
-    found = residuals(truth, stuck, seen.noise_level)
+    found = residual_series(truth, stuck, seen.noise_level)
     assert seen.repeated_samples == 12
     values = found.of(0)
     assert 0 < len(values) < len(found.values) == stuck.n_increments
@@ -956,7 +963,7 @@ def test_long_data_are_cut_without_a_gap_and_thinned_evenly() -> None:
     assert all(a[-1] == b[0] for a, b in pairwise(pieces))
     many = Trajectories([np.full((LONGEST_SEGMENT, 1), float(n)) for n in range(30)], dt=0.5)
     kept, _ = comparable_segments(many)
-    assert sum(map(len, kept)) <= MOST_STEPS
+    assert sum(map(len, kept)) <= MOST_REPLICA_STEPS
     assert (kept[0][0, 0], kept[-1][0, 0]) == (0.0, 29.0)
 
 
@@ -1009,16 +1016,18 @@ def test_the_error_of_the_drift_is_relative_to_its_size() -> None:
     errors = [
         (bands.drift_high - bands.drift_low)[:, p] / 2 / sizes[p] for p in range(2) if sizes[p] > 0
     ]
-    np.testing.assert_allclose(relative_errors(generator, data, states), np.max(errors, axis=0))
+    np.testing.assert_allclose(
+        relative_errors(generator, cloud(data), states), np.max(errors, axis=0)
+    )
 
 
 def test_planes_pass_through_the_middle_of_the_data(space: tuple[WGSINDy, Trajectories]) -> None:
     data = space[1]
-    cut = planes(data)[1]
+    cut = data_planes(cloud(data))[1]
     assert cut.pair == (0, 2)
     _, _, states = cut.cells(4)
     assert set(states[:, 1]) == {np.median(data.states[:, 1])}
-    counts = cut.counts(data, 4)
+    counts = cut.counts(cloud(data), 4)
     cell = cut.sizes / 8
     for state, count in zip(states, counts, strict=True):
         near = np.abs(data.states - state)[:, [0, 2]] < cell

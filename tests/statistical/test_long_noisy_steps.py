@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import sympy
 from processes import observed
+from wgsindy.estimate.likelihood.iteration import Filtered, follow_noise, noisy_start
 
 from wgsindy.data import Trajectories
 from wgsindy.errors import WgsindyWarning
 from wgsindy.estimate.likelihood import fit_likelihood as stages
-from wgsindy.estimate.likelihood.iteration import Filtered, follow_noise, noisy_start
 from wgsindy.estimate.likelihood.noise_detection import Noise
 from wgsindy.estimate.likelihood.normal_equations import Runner
 from wgsindy.estimate.likelihood.process import Process

@@ -29,7 +29,7 @@ from wgsindy.model import (
     KineticSplitting,
     simulate,
 )
-from wgsindy.model.simulate import linear_transition
+from wgsindy.model.simulation import linear_transition
 
 pytestmark = pytest.mark.statistical
 

@@ -19,8 +19,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wgsindy.draw import page_style
 from wgsindy.files import write_atomically
-from wgsindy.report import page_style
 from wgsindy_evidence.campaign import Line, Store
 from wgsindy_evidence.datasheets import datasheet, index_of
 from wgsindy_evidence.errors import CampaignError

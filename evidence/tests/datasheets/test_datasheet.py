@@ -14,8 +14,8 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
 from wgsindy import zoo
+from wgsindy.draw import Plane
 from wgsindy.model import Generator
-from wgsindy.report.field_data import Viewport
 from wgsindy.terms import library
 from wgsindy_evidence.campaign import Case, Line, rounded
 from wgsindy_evidence.datasheets import datasheet, index_of
@@ -253,7 +253,7 @@ def test_a_zero_field_is_blank_even_with_rounding_in_it() -> None:
     truth = zoo.get("rotational_ou").generator
     noisy = truth.to_dict()
     noisy["tensor"]["coefficients"][1] = [1e-17] * len(truth.basis)
-    window = Viewport(("x", "y"), np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
+    window = Plane((0, 1), ("x", "y"), -np.ones(2), np.ones(2), np.zeros(2))
     figure = plot_fields(Generator.from_dict(noisy), truth, window, points=5, size=(7, 7))
     assert not any(values(mesh).any() for mesh in meshes(figure)[9:12])
     bars = figure.axes[15:]
@@ -267,7 +267,7 @@ def test_a_small_covariance_where_there_is_none_looks_small() -> None:
     close = truth.to_dict()
     constant = truth.basis.terms.index("1")
     close["tensor"]["coefficients"][1][constant] = 0.01
-    window = Viewport(("x", "y"), np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
+    window = Plane((0, 1), ("x", "y"), -np.ones(2), np.ones(2), np.zeros(2))
     figure = plot_fields(Generator.from_dict(close), truth, window, points=5, size=(7, 7))
     recovered, _, error = meshes(figure)[9:12]
     assert error.get_clim() == (-0.25, 0.25)

@@ -65,22 +65,15 @@ def complain(text: str) -> None:
 
 @contextmanager
 def stage(name: str, *, shown: bool = True) -> Iterator[None]:
-    """Show what is being done and for how long, while it is, to who looks at a terminal."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    hidden = not (shown and aside.is_terminal)
-    with Progress(*columns, console=aside, transient=True, disable=hidden) as progress:
-        progress.add_task(name, total=None)
-        yield
+    """Show what is being done and for how long, while it is, to who looks at a terminal.
 
-
-@contextmanager
-def counted_passes(name: str, *, shown: bool = True) -> Iterator[None]:
-    """Like :func:`stage`, with the passes over data so far and how far the present one is."""
-    from wgsindy.passes import reporting_progress
-
+    Of passes over data also how many there were so far, and how far the present one is.
+    """
     if not (shown and aside.is_terminal):
         yield
         return
+    from wgsindy.passes import reporting_progress
+
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=aside, transient=True) as progress:
         task = progress.add_task(name, total=None)

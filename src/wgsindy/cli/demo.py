@@ -13,9 +13,8 @@ from wgsindy.cli.console import console, say, say_unbroken, stage
 from wgsindy.errors import OutputError
 
 if TYPE_CHECKING:
-    from wgsindy.data import Trajectories
     from wgsindy.diagnostics import Diagnostics
-    from wgsindy.model import Generator
+    from wgsindy.estimate import Fit
     from wgsindy.zoo import System
 
 CsvOption = Annotated[
@@ -46,64 +45,50 @@ def demo(
     with stage("fitting"):
         fit = fit_dataset(data, system.library, "sharp")
     seconds, diagnostics = time.perf_counter() - started, diagnose(fit)
-    _print_outcome(fit.generator, diagnostics, system, data, seconds)
-    _write_outcome(fit.generator, diagnostics, system, data, out)
-    say_unbroken(f"Wrote model.json, coefficients.csv, overview.png and fields.png to {out}/")
+    _print_outcome(fit, diagnostics, system, seconds)
+    _write_outcome(fit, diagnostics, system, out)
+    say_unbroken(f"Wrote model.json, fit.json and coefficients.csv to {out}/")
     say_unbroken(f"Open {out / 'report.html'} in a browser.")
     if show:
         _open(out / "report.html")
 
 
-def _print_outcome(
-    estimate: Generator,
-    diagnostics: Diagnostics,
-    system: System,
-    data: Trajectories,
-    seconds: float,
-) -> None:
+def _print_outcome(fit: Fit, diagnostics: Diagnostics, system: System, seconds: float) -> None:
     """Print the equations beside the true ones, the verdict and the errors."""
-    from wgsindy.zoo import scores_of
+    from wgsindy.zoo import demo_data, scores_of
 
     table = Table("recovered", "true", title=f"Equations, fitted in {seconds:.2f} s")
-    for pair in zip(estimate.equations(errors=True), system.generator.equations(), strict=True):
+    for pair in zip(
+        fit.generator.equations(errors=True), system.generator.equations(), strict=True
+    ):
         table.add_row(*pair)
     console.print(table)
     say(diagnostics.summary)
-    scores = scores_of(estimate, system.generator, data.states)
+    scores = scores_of(fit.generator, system.generator, demo_data().states)
     say(
         f"Relative error on the central grid: drift {scores.drift:.3f}, "
         f"tensor {scores.tensor:.3f}; positive semidefinite at {scores.psd:.0%} of the points."
     )
 
 
-def _write_outcome(
-    estimate: Generator, diagnostics: Diagnostics, system: System, data: Trajectories, out: Path
-) -> None:
-    """Write model, table, figures and report into a folder."""
+def _write_outcome(fit: Fit, diagnostics: Diagnostics, system: System, out: Path) -> None:
+    """Write model, table and report into a folder."""
     from wgsindy.files import write_atomically
-    from wgsindy.report import (
-        coefficients_csv,
-        plot_comparison,
-        plot_overview,
-        save_picture,
-        write_report,
-    )
+    from wgsindy.report import Record, coefficients_csv, write_report
 
-    truth = system.generator
+    record = Record(diagnostics, f"{system.title}, the bundled data", "wgsindy demo")
     out.mkdir(parents=True, exist_ok=True)
-    with stage("drawing"):
-        estimate.save(out / "model.json")
-        write_atomically(out / "coefficients.csv", coefficients_csv(estimate))
-        save_picture(plot_overview(estimate, truth, data), out / "overview.png", dpi=130)
-        save_picture(plot_comparison(estimate, truth, data), out / "fields.png", dpi=110)
+    fit.generator.save(out / "model.json")
+    write_atomically(out / "coefficients.csv", coefficients_csv(fit.generator))
+    write_atomically(out / "fit.json", record.text())
     with stage("writing the report"):
         write_report(
             out / "report.html",
-            estimate,
-            data,
+            fit.generator,
+            fit.data,
             diagnostics,
-            title=f"{system.title}, the bundled data",
-            command="wgsindy demo",
+            title=record.title,
+            command=record.command,
         )
 
 

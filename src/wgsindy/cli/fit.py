@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wgsindy.cli.console import counted_passes, say_aside
+from wgsindy.cli.console import say_aside, stage
 
 if TYPE_CHECKING:
     from wgsindy.terms import Library
@@ -160,8 +160,9 @@ def fit(
         _option(FIT, "--out", "FOLDER", "Folder for the results (default DATA-wgsindy)."),
     ] = None,
     title: Annotated[Text, _option(FIT, "--title", "TEXT", "Heading of the report.")] = None,
-    no_report: Annotated[
-        bool, _option(FIT, "--no-report", None, "Write no figures and no report.")
+    no_report: Annotated[bool, _option(FIT, "--no-report", None, "Write no report.")] = False,
+    figures: Annotated[
+        bool, _option(FIT, "--figures", None, "Draw overview.png and fields.png, too.")
     ] = False,
     force: Annotated[bool, _option(FIT, "--force", None, "Replace an older result.")] = False,
     quiet: Annotated[bool, _option(FIT, "--quiet", None, "Print errors only.")] = False,
@@ -199,7 +200,8 @@ def fit(
             command=shlex.join(["wgsindy", *sys.argv[1:]]),
             force=force,
             report=not no_report,
-            stage=partial(counted_passes, shown=shown),
+            figures=figures,
+            stage=partial(stage, shown=shown),
             **({"tell": say_aside} if shown else {}),
             **reading,
         )

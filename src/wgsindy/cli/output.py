@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from wgsindy.cli.console import say, say_indented, say_unbroken
-from wgsindy.model import STATES, TIME, named_equations, named_fields
+from wgsindy.model import named_equations, named_fields
 from wgsindy.workflow import REPORT
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def _model(generator: Generator) -> dict[str, Any]:
     return {
         "states": list(generator.names),
         "equations": generator.equations(errors=True),
-        "time_unit": generator.info.get(TIME, ""),
-        "units": dict(generator.info.get(STATES, {})),
+        "time_unit": generator.observation.time_unit,
+        "units": dict(generator.observation.units),
         "coefficients": [
             _known(coefficient._asdict())
             | {

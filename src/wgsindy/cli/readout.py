@@ -167,7 +167,8 @@ def _tell_escape(told: Readouts, start: str, target: str) -> None:
 
 
 def _draw(told: Readouts, out: Path) -> None:
-    from wgsindy.report import page_style, plot_readouts, save_picture
+    from wgsindy.draw import page_style, save_picture
+    from wgsindy.report import plot_readouts
 
     with page_style():
         save_picture(plot_readouts(told), out, dpi=150)

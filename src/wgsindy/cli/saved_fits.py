@@ -9,7 +9,6 @@ import typer
 
 from wgsindy.cli.console import (
     ModelArgument,
-    counted_passes,
     fit_argument,
     force_option,
     refuse_existing,
@@ -38,7 +37,7 @@ def report(
     """
     from wgsindy.workflow import report_again
 
-    page = report_again(model, data, out=out, force=force, stage=counted_passes)
+    page = report_again(model, data, out=out, force=force, stage=stage)
     say_unbroken(f"Open {page} in a browser.")
 
 

@@ -39,10 +39,17 @@ def real_number(value: Any, name: str, error: type[WgsindyError] = DataError) ->
     return float(found)
 
 
-def whole_number(value: Any, name: str, least: int, error: type[WgsindyError] = DataError) -> int:
-    """Return an argument that is a whole number from ``least`` on."""
-    if not isinstance(value, int | np.integer) or value < least:
-        raise error(f"{name} must be a whole number from {least} on, got {value!r:.80}.")
+def whole_number(
+    value: Any,
+    name: str,
+    least: int,
+    error: type[WgsindyError] = DataError,
+    most: int | None = None,
+) -> int:
+    """Return an argument that is a whole number from ``least`` on, or up to ``most``."""
+    if not isinstance(value, int | np.integer) or not least <= value <= (most or value):
+        until = "on" if most is None else f"to {most}"
+        raise error(f"{name} must be a whole number from {least} {until}, got {value!r:.80}.")
     return int(value)
 
 

@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 from markupsafe import Markup
 
 from wgsindy.diagnostics.thresholds import WRONG_VARIANCE
-from wgsindy.model import ACCENT, LETTERS, fragment
+from wgsindy.draw import ACCENT, LETTERS
+from wgsindy.model import fragment
 
 Verdict = Literal["identified", "partly identified", "not identified", "not assessed"]
 
@@ -177,7 +178,7 @@ class Diagnostics:
         return diagnostics_latex(self)
 
 
-ROW, LEFT, WIDTH = 20, 40, 220  # pixels: a coordinate, the names, the scale from 0 to 2
+ROW, LEFT, WIDTH = 20, 40, 220  # pixels: a coordinate, the names, the scale from 0 to 2 [drawing]
 
 
 def diagnostics_html(found: Diagnostics) -> str:

@@ -20,21 +20,12 @@ from wgsindy.data import BoolArray, Chunk, Dataset, FloatArray, IntArray, Spans,
 from wgsindy.estimate import Predictions
 from wgsindy.passes import DataSummary
 
-PLACE_BINS = 12  # of equal numbers of samples along each coordinate
-PARTS = 8  # of each trajectory, in time
-DELAYS = (
-    *range(1, 9),
-    10,
-    12,
-    14,
-    16,
-    20,
-    24,
-    28,
-    32,
-)  # steps back; each delay of a few is there
-FEWEST_OF_GROUP = 20  # samples of a group that is judged
-FARTHEST = 2.5  # spreads from the middle, beyond which a state weighs no more
+PLACE_BINS = 12  # of equal numbers of samples along each coordinate [by hand]
+PARTS = 8  # of each trajectory, in time [by hand]
+# Steps back; each delay of a few is there. [by hand]
+DELAYS = (*range(1, 9), 10, 12, 14, 16, 20, 24, 28, 32)
+FEWEST_OF_GROUP = 20  # samples of a group that is judged [by hand: nearly normal]
+FARTHEST = 2.5  # spreads from the middle, beyond which a state weighs no more [by hand]
 
 
 @dataclass
@@ -241,11 +232,11 @@ class Groups:
         total.leaning[1] += (products**2 @ where**2).T
 
 
-MOST_STRETCHES = 32_768
-FEWEST_STRETCHES = 32  # of a trajectory that is looked at
-LONGEST_SHARE = 8  # so many times shorter than the longest trajectory, one tells little more
-FEWEST_CYCLES = 1.5  # of the longest trajectory: less is a trend
-PACES = 17  # lengths of steps by half octaves about their mean
+MOST_STRETCHES = 32_768  # of which the spectrum is [by hand: memory]
+FEWEST_STRETCHES = 32  # of a trajectory that is looked at [by hand]
+LONGEST_SHARE = 8  # times shorter than the longest trajectory, one tells little [by hand]
+FEWEST_CYCLES = 1.5  # of the longest trajectory: less is a trend [by hand]
+PACES = 17  # lengths of steps by half octaves about their mean [by hand]
 
 
 class Line(NamedTuple):

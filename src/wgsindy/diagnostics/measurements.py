@@ -47,8 +47,8 @@ from wgsindy.passes import (
 )
 from wgsindy.recipes import SHARP, SHARP_EULER, LikelihoodRecipe
 
-CENTRAL = (0.02, 0.98)  # quantiles of each coordinate between which the box lies
-BOX_POINTS = 1000
+CENTRAL = (0.02, 0.98)  # quantiles of each coordinate between which the box lies [by hand]
+BOX_POINTS = 1000  # at which the drift in the box is compared [by hand]
 
 
 class KnownDrift(NamedTuple):
@@ -94,16 +94,16 @@ def _mean_square(theta: FloatArray, covariance: FloatArray) -> float:
     return max(float(np.mean(np.sum((theta @ covariance) * theta, axis=1))), 0.0)
 
 
-# Steps on which the kind of step and its length are judged, in segments of so many.
+# Steps on which the kind of step and its length are judged, in segments of so many. [by hand: time]
 CHAIN_STEPS, MOST_THINNED_STEPS, SEGMENT = 5_000, 25_000, 250
 # Nats by which both kinds of step must differ: of fewer, chance makes no evidence of that size. It
-# is as much as they differ by on average, and varies by the root of twice that.
+# is as much as they differ by on average, and varies by the root of twice that. [derived]
 APART = 4.0
-LEAST_VARIANCE = 1e-9  # variance along any direction, as a share of the largest
+LEAST_SPREAD = 1e-9  # variance along any direction, as a share of the largest [by hand: rounding]
 # Every so many samples. At steps much longer than noise is averaged over, noise and tensor cannot
-# be told apart, and error bars are no longer those of normal numbers.
+# be told apart, and error bars are no longer those of normal numbers. [by hand]
 THINNED = (2, 4)
-FEWEST_LEFT = 500  # increments
+FEWEST_LEFT = 500  # increments of which terms are fitted again [by hand]
 
 
 class _Worth(NamedTuple):
@@ -161,7 +161,7 @@ def nats_apart(dynamics: Dynamics, points: FloatArray, dt: float) -> float:
         return np.inf
     values, vectors = np.linalg.eigh(process.covariance.transpose(2, 0, 1))
     with np.errstate(all="ignore"):  # without any noise, they differ by more than any number
-        white = vectors / np.sqrt(np.maximum(values, LEAST_VARIANCE * values[:, -1:]))[:, None, :]
+        white = vectors / np.sqrt(np.maximum(values, LEAST_SPREAD * values[:, -1:]))[:, None, :]
         spread = white.swapaxes(1, 2) @ chain.covariance.transpose(2, 0, 1) @ white
         gap = np.einsum("npk,pn->nk", white, chain.mean - process.mean)
         apart = np.sum(gap**2, axis=1) + np.einsum("npp->n", spread) - gap.shape[1]
@@ -232,14 +232,15 @@ def step_change(fit: Fit) -> StepChange | None:
     return clearest
 
 
-WORST_COVERED = 0.05  # share of the samples
-FIELD_POINTS = 2000  # of the data at which fields are compared
-FEWER = 4  # one in so many of these, for a mean that need not be known well
-SHAPE_STEPS, SHAPE_SUBSTEPS = 16, 20  # steps from each of these points, and their own steps
+WORST_COVERED = 0.05  # share of the samples [by hand: a twentieth]
+FIELD_POINTS = 2000  # of the data at which fields are compared [by hand: time]
+FEWER = 4  # one in so many of these, for a mean that need not be known well [by hand: time]
+# Steps from each of these points, and their own steps. [by hand: time]
+SHAPE_STEPS, SHAPE_SUBSTEPS = 16, 20
 # Correlation of neighbouring residuals, and its change within three steps: what a velocity leaves.
-# With less, so many steps as are asked prefer no order by more than ten nats.
+# With less, so many steps as are asked prefer no order by more than ten nats. [derived]
 LASTING, FADING = 0.5, 0.05
-TELLING_STEP = 0.03  # |J| dt: below, nobody can tell a chain from a process
+TELLING_STEP = 0.03  # |J| dt: below, nobody can tell a chain from a process [by hand]
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,13 @@ from wgsindy.diagnostics.groups import in_deviations
 from wgsindy.estimate import Predictions
 from wgsindy.terms import Basis
 
-WINDOWS = (2, 4, 8, 16, 32, 64, 128)  # steps back over which residuals are summed
-RATE_WINDOWS = ((2, 16), (4, 32), (8, 64), (16, 128))  # windows that two rates show between
-SPELLS = (16, 64, 256)  # the same of what coefficients are asked to change by
-MEANS = (32, 512)  # steps back over which states are averaged
-FEWEST_AVERAGED = 16  # steps that such a mean has at least; of fewer it lies nearer to the middle
-LEAST_UNEXPLAINED = 1e-6  # share of a window that the fitted terms must leave, for a test of it
+WINDOWS = (2, 4, 8, 16, 32, 64, 128)  # steps back over which residuals are summed [by hand]
+# Windows that two rates show between. [by hand]
+RATE_WINDOWS = ((2, 16), (4, 32), (8, 64), (16, 128))
+SPELLS = (16, 64, 256)  # the same of what coefficients are asked to change by [by hand]
+MEANS = (32, 512)  # steps back over which states are averaged [gallery]
+FEWEST_AVERAGED = 16  # steps of such a mean; of fewer it lies nearer to the middle [by hand]
+LEAST_UNEXPLAINED = 1e-6  # share of a window that fitted terms must leave [by hand: rounding]
 
 
 @dataclass

@@ -31,8 +31,8 @@ from wgsindy.estimate import Predictions, Predictor
 from wgsindy.model import tensor
 from wgsindy.passes import DataSummary, SumPass, added, merged_by
 
-DUPLICATE_LENGTH = 16  # samples: with digits as fine as a step, chance repeats none of so many
-KEPT = 2048  # stretches; the error of a share of one in twenty is half a percent
+DUPLICATE_LENGTH = 16  # samples: of digits as fine as a step, chance repeats none [derived]
+KEPT = 2048  # stretches; the error of a share of one in twenty is half a percent [derived]
 
 
 def no_stretches() -> HashArray:
@@ -72,15 +72,16 @@ def share_repeated(kept: HashArray) -> float:
 
 # Steps over which residuals are summed. Memory that lasts longer than the longest is taken for
 # drift, and shorter memory shows better in the shorter ones.
-BLOCKS = (4, 8, 16, 32, 64, 128, 256, 512)  # powers of two: each is made of two of the one before
-FEWEST_BLOCKS = 30
-SHORT_MEMORY = 1.3  # ratio of variances of sums over 64 and 16 steps; of a lasting memory it is 2+
-CHUNK = 8192  # long against a block: those that two chunks share are left out
-VANISHING_NOISE = 0.05  # share of the mean noise below which a sample sits where noise vanishes
-NEARLY_SINGULAR = 0.1  # smallest eigenvalue of the correlations; |rho| > 0.9 of two coordinates
-DOUBLED = 0.01  # the same of columns that are copies of each other, but for little
-NEAR_END = 0.1  # of the spread: how near to the smallest or largest state is near
-LONG_STEP = 0.1  # share of the way back to rest that one step covers
+# Powers of two, since each is made of two of the one before. [derived]
+BLOCKS = (4, 8, 16, 32, 64, 128, 256, 512)
+FEWEST_BLOCKS = 30  # of a length that is judged [zoo]
+SHORT_MEMORY = 1.3  # variances of sums over 64 and 16 steps; lasting ones have 2+ [gallery]
+CHUNK = 8192  # long against a block: those that two chunks share are left out [by hand]
+VANISHING_NOISE = 0.05  # share of the mean noise: below, a sample sits where it vanishes [zoo]
+NEARLY_SINGULAR = 0.1  # smallest eigenvalue of correlations; |rho| > 0.9 of two [zoo]
+DOUBLED = 0.01  # the same of columns that are copies of each other, but for little [gallery]
+NEAR_END = 0.1  # of the spread: how near to the smallest or largest state is near [by hand]
+LONG_STEP = 0.1  # share of the way back to rest that one step covers [zoo]
 
 
 def standardised(found: Predictions, dt: FloatArray, level: FloatArray) -> FloatArray:

@@ -87,7 +87,7 @@ def coarse_digits(facts: Measurements) -> Numbers:
     return Numbers((grid > step) & ~facts.noiseless, told=told)
 
 
-def filtered(facts: Measurements) -> Numbers | None:
+def filtered_noise(facts: Measurements) -> Numbers | None:
     """Variance of the noise that a filter follows, ``(d,)``."""
     estimate, noise = facts.fit.likelihood, facts.observation_noise
     if estimate is None:
@@ -338,16 +338,17 @@ def cancelling(facts: Measurements) -> Numbers | None:
     return Numbers(size.max(), told={"term": term, "wrong": ", ".join(wrong), "fields": wrong})
 
 
-def memory(facts: Measurements) -> Numbers:
+def residual_memory(facts: Measurements) -> Numbers:
     """Excess variance of sums of residuals, ``(d,)``."""
-    (excess, errors), orders = facts.residuals.memory(), facts.orders
-    inertia = advice = ""
-    if orders is not None and orders.preferred == 2:
-        inertia = f" As positions of something with inertia, {orders.sentence}"
-        advice = "Fit with --order 2 (order=2), which takes the states for positions. Else: "
+    excess, errors = facts.residuals.memory()
 
     def told(it: Answer) -> Told:
         ratio, neighbours = 1 + it.size, facts.residuals.lag_one[it.place]
+        inertia = advice = ""
+        orders = facts.orders  # takes a fit of positions: asked for here, where there is a memory
+        if orders is not None and orders.preferred == 2:
+            inertia = f" As positions of something with inertia, {orders.sentence}"
+            advice = "Fit with --order 2 (order=2), which takes the states for positions. Else: "
         return {"ratio": ratio, "neighbours": neighbours, "inertia": inertia, "positions": advice}
 
     return Numbers(excess, errors, excess.size * len(BLOCKS), told)
@@ -355,7 +356,7 @@ def memory(facts: Measurements) -> Numbers:
 
 def short_memory(facts: Measurements) -> Numbers:
     """The same, if the clearest one is that of a few steps."""
-    residuals, lasting = facts.residuals, memory(facts)
+    residuals, lasting = facts.residuals, residual_memory(facts)
 
     def told(it: Answer) -> Told:
         smoothed = residuals.lag_one[it.place] > limits.SMOOTHED

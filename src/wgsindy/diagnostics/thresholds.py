@@ -10,7 +10,7 @@ FALSE_ALARM = 0.003  # of each question that is asked of many numbers at once [b
 STANDARD_ERRORS = 4.5  # of a test for every coordinate, and at several lengths [zoo]
 TYPICAL = 0.5  # share of samples that makes a property one of the data [by hand: the majority]
 MISFIT = 0.1  # share of the size of the drift by which it may be off somewhere [gallery]
-UNEVEN = 0.04  # relative change of the tensor [gallery]
+UNEVEN_TENSOR = 0.04  # relative change of the tensor [gallery]
 
 REPEATED = 1e-3  # share of samples that repeat the one before [zoo]
 SPOILT = 0.05  # share of samples left out without a word in the verdict [by hand]
@@ -30,9 +30,7 @@ MANY_VISITS = 12
 # over that at the data: noted, and a limit. [gallery]
 NOTED_GUESS, NOTED_RATIO = 0.55, 1.9
 GUESSED, GUESSED_RATIO = 1.0, 2.5  # the same of a limit [gallery]
-KNOWN_AT_DATA = (
-    0.4  # the error at the data must be less, or there is nothing to guess from [gallery]
-)
+KNOWN_AT_DATA = 0.4  # error at the data; of more there is nothing to guess from [gallery]
 CLAIMED_IN_BOX = 0.5  # error that bands claim in the box; wider ones say it themselves [gallery]
 ELSEWHERE = 1.75  # deviations between mean states of halves; at constant speed 3.5 [zoo]
 CHAIN_EVIDENCE = 10.0  # log-evidence: measured data are no Euler steps [by hand: 22,000 to 1]
@@ -58,7 +56,7 @@ RATES_ALARM = 0.01
 TAILS = 0.15  # excess kurtosis beyond what a simulation of the fitted process has [gallery]
 LEANING = 0.15  # skewness beyond that [gallery]
 BURSTY = 0.04  # correlation of squared residuals with earlier ones [gallery]
-FEWEST_TRAJECTORIES = 3  # [derived: of two, neither is the odd one out]
+FEWEST_TRAJECTORIES = 3  # of which one can be odd [derived: of two, neither is the odd one]
 ODD_NOISE = 0.5  # residual variance of a trajectory, relative to the tensor [zoo]
 
 # Standard errors that a drift component as a whole must be worth. The whole of it has several

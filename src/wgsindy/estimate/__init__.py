@@ -4,13 +4,12 @@ from wgsindy.estimate.cost import work_ahead
 from wgsindy.estimate.fit import (
     AUTO,
     Candidates,
-    check_integer,
     fit_dataset,
     fit_likelihood,
     pilot_orders,
 )
 from wgsindy.estimate.libraries import PREFERRED, RivalLibrary, rival_libraries
-from wgsindy.estimate.likelihood.process import ORDER, Predictions, Predictor
+from wgsindy.estimate.likelihood.process import Predictions, Predictor
 from wgsindy.estimate.likelihood.transition import Dynamics
 from wgsindy.estimate.orders import Order, OrderEvidence, can_be_positions, log_likelihood
 from wgsindy.estimate.result import Fit
@@ -18,7 +17,6 @@ from wgsindy.estimate.states import States, states_of, with_states
 
 __all__ = [
     "AUTO",
-    "ORDER",
     "PREFERRED",
     "Candidates",
     "Dynamics",
@@ -30,7 +28,6 @@ __all__ = [
     "RivalLibrary",
     "States",
     "can_be_positions",
-    "check_integer",
     "fit_dataset",
     "fit_likelihood",
     "log_likelihood",

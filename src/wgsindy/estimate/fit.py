@@ -12,16 +12,15 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from wgsindy import recipes
-from wgsindy.data import BoolArray, Dataset, Trajectories, frozen
+from wgsindy.data import BoolArray, Dataset, Trajectories, frozen, whole_number
 from wgsindy.errors import DataError, RecipeError, RoundedSamplesWarning, WgsindyError
 from wgsindy.estimate.libraries import LEAST_SHARE, Comparison, RivalLibrary
 from wgsindy.estimate.likelihood.fit_likelihood import recover_by_likelihood
-from wgsindy.estimate.likelihood.process import CHAIN, OBSERVATION_NOISE, ORDER, TRANSITION
 from wgsindy.estimate.orders import (
     Order,
     OrderEvidence,
@@ -41,7 +40,7 @@ from wgsindy.estimate.result import (
     check_terms,
     described,
 )
-from wgsindy.model import INPUTS, Generator, TensorField, entries_of
+from wgsindy.model import Generator, Observation, TensorField, entries_of
 from wgsindy.passes import (
     SERIAL,
     DataSummary,
@@ -82,7 +81,7 @@ def fit_dataset(
     LibraryError, RecipeError, NotEnoughDataError
         Each with the offending value and a way out.
     """
-    check_integer("random_state", random_state, 0, 2**32 - 1)
+    whole_number(random_state, "random_state", 0, RecipeError, most=2**32 - 1)
     recipe = recipes.get(recipe)
     order = checked_order(order, recipe)
     check_inputs(data, recipe, order)
@@ -237,12 +236,6 @@ def _within_digits(
     )
 
 
-def check_integer(name: str, value: Any, low: int, high: int) -> None:
-    """Refuse what is not a whole number from ``low`` to ``high``."""
-    if not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise RecipeError(f"{name} must be a whole number from {low} to {high}, got {value!r}.")
-
-
 def _is_auto(candidates: Candidates) -> bool:
     return isinstance(candidates, str) and candidates == AUTO
 
@@ -276,22 +269,27 @@ def fit_likelihood(
     found = recover_by_likelihood(data, basis, summary, recipe, engine=engine, given=given)
     basis = basis.about(found.model.basis.origin)
     field = TensorField("clipped", found.entries, 0.0, frozen(np.ones(data.dimension)))
-    info = described(data, recipe, name) | {
-        TRANSITION: CHAIN if found.model.is_chain else "process"
-    }
-    if found.observation_noise.any():
-        info[OBSERVATION_NOISE] = found.observation_noise.tolist()
-    if data.order == 2:
-        info[ORDER] = 2
-    if data.inputs:
-        info[INPUTS] = " ".join(data.inputs)
+    observation = Observation(
+        "chain" if found.model.is_chain else "process",
+        found.observation_noise if found.observation_noise.any() else None,
+        frozen(found.model.rounding * found.model.units**2),
+        data.order,
+        data.inputs,
+    )
     return Fit(
         data,
         summary,
         library,
         recipe,
         Generator(
-            basis, found.drift, field, info, summary.region, found.uncertainty, found.alternatives
+            basis,
+            found.drift,
+            field,
+            described(data, recipe, name),
+            summary.region,
+            found.uncertainty,
+            found.alternatives,
+            observation,
         ),
         rows=data.n_increments,
         condition=found.condition,
@@ -318,16 +316,23 @@ def fit_weak_form(
     check_length(data)
     warn_of_samples(weak.summary, data.names)
     drift, field = recover_by_weak_form(weak)
-    info = described(data, recipe, name)
+    observation = Observation()
     if recipe.noise_correction:
         noise = weak.observation_noise * np.outer(weak.units, weak.units)
-        info[OBSERVATION_NOISE] = entries_of(noise[None])[0].tolist()
+        observation = Observation(noise=frozen(entries_of(noise[None])[0]))
     return Fit(
         data,
         weak.summary,
         library,
         recipe,
-        Generator(weak.basis, drift, field, info, weak.summary.region),
+        Generator(
+            weak.basis,
+            drift,
+            field,
+            described(data, recipe, name),
+            weak.summary.region,
+            observation=observation,
+        ),
         rows=len(weak.design),
         condition=weak.condition_number,
         engine=engine,

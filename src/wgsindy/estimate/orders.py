@@ -10,7 +10,7 @@ import numpy as np
 from wgsindy.data import Chunk, Dataset, FloatArray, Resolution, Trajectories
 from wgsindy.errors import DataError, RecipeError
 from wgsindy.estimate.likelihood.filter import inverse_factor
-from wgsindy.estimate.likelihood.process import ORDER, Predictions, Predictor
+from wgsindy.estimate.likelihood.process import Predictions, Predictor
 from wgsindy.estimate.likelihood.transition import multiply
 from wgsindy.estimate.result import Fit
 from wgsindy.model import Generator
@@ -88,8 +88,7 @@ def log_likelihood(generator: Generator, data: Dataset, *, engine: Engine = SERI
     >>> log_likelihood(system.generator, held_out) > log_likelihood(other, held_out)
     True
     """
-    if generator.info.get(ORDER) == 2 and data.order == 1 and isinstance(data, Trajectories):
-        data = data.with_velocities()
+    data = generator.observation.coordinates(data)
     if data.names != generator.names:
         raise DataError(
             f"the generator is one of {list(generator.names)}, the data have {list(data.names)}."

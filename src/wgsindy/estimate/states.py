@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,13 +26,12 @@ from wgsindy.estimate.likelihood.filter import (
     inverse_factor,
     updated,
 )
-from wgsindy.estimate.likelihood.process import ORDER, Predictor
+from wgsindy.estimate.likelihood.process import Predictor
 from wgsindy.estimate.likelihood.transition import Dynamics, multiply
-from wgsindy.model import Generator, pandas_frame, tensor
+from wgsindy.model import Generator, Tabular, normal_quantile, tensor
 from wgsindy.passes import DataSummary, data_summary
 
 if TYPE_CHECKING:
-    import polars
     from matplotlib.axes import Axes
 
 CORE, MARGIN = 128, 48  # samples of a piece that are kept, and to either side of them
@@ -131,11 +130,8 @@ def _back(
     return back, spread
 
 
-NORMAL = 1.959963984540054  # standard deviations to either side that hold 95 %
-
-
 @dataclass(frozen=True)
-class States:
+class States(Tabular):
     """Mean and standard deviation of the state at each of ``N`` samples, given all of them.
 
     ``measured`` are the samples themselves, NaN where there was none.
@@ -151,12 +147,12 @@ class States:
     @property
     def low(self) -> FloatArray:
         """Lower ends of 95 % bands, ``(N, d)``."""
-        return self.mean - NORMAL * self.deviation
+        return self.mean - normal_quantile(0.95) * self.deviation
 
     @property
     def high(self) -> FloatArray:
         """Upper ends of 95 % bands, ``(N, d)``."""
-        return self.mean + NORMAL * self.deviation
+        return self.mean + normal_quantile(0.95) * self.deviation
 
     def __len__(self) -> int:
         return len(self.time)
@@ -173,22 +169,6 @@ class States:
             found[f"{name}_measured"] = self.measured[:, p]
         return found
 
-    def to_polars(self) -> polars.DataFrame:
-        """Return a data frame, a row for each sample."""
-        import polars
-
-        return polars.DataFrame(self.columns())
-
-    def to_pandas(self) -> Any:
-        """Return a data frame, a row for each sample; pandas has to be installed.
-
-        Raises
-        ------
-        MissingPackageError
-            If it is not.
-        """
-        return pandas_frame(self.columns())
-
     def plot(
         self, coordinate: str | None = None, *, trajectory: int = 0, ax: Axes | None = None
     ) -> Axes:
@@ -199,7 +179,7 @@ class States:
         DataError
             If there is no such coordinate or trajectory.
         """
-        from wgsindy.model import plot_band
+        from wgsindy.draw import draw_picture, time_picture
 
         name = self.names[-1] if coordinate is None else coordinate
         if name not in self.names:
@@ -210,8 +190,14 @@ class States:
                 f"there is no trajectory {trajectory}; there are {self.trajectory.max() + 1}."
             )
         p = self.names.index(name)
-        columns = (self.mean, self.low, self.high, self.measured)
-        return plot_band(self.time[rows], *(one[rows, p] for one in columns), name=name, ax=ax)
+        picture = time_picture(
+            name,
+            self.time[rows],
+            (self.mean[rows, p], "mean"),
+            [(self.low[rows, p], self.high[rows, p], "95 % band")],
+            measured=self.measured[rows, p],
+        )
+        return draw_picture(picture, ax)
 
 
 def with_states(generator: Generator, data: Dataset) -> Dataset:
@@ -219,8 +205,7 @@ def with_states(generator: Generator, data: Dataset) -> Dataset:
 
     If the ``generator`` is of second order, its velocities are added to the positions.
     """
-    if generator.info.get(ORDER) == 2 and data.order == 1 and isinstance(data, Trajectories):
-        data = data.with_velocities()
+    data = generator.observation.coordinates(data)
     if not isinstance(data, Trajectories) or data.seen is None:
         return data
     return data.completed(states_of(generator, data).mean)
@@ -236,10 +221,9 @@ def states_of(generator: Generator, data: Dataset, summary: DataSummary | None =
     DataError
         If the data have other coordinates, or are not in memory.
     """
+    data = generator.observation.coordinates(data)
     if not isinstance(data, Trajectories):
         raise DataError("states need data in memory; read them with stream=False.")
-    if generator.info.get(ORDER) == 2 and data.order == 1:
-        data = data.with_velocities()
     if data.names != generator.names:
         raise DataError(
             f"the generator is one of {list(generator.names)}, the data have {list(data.names)}."

@@ -115,7 +115,9 @@ def by_keyword(
         function: Callable[[Any, OptionsT], ResultT],
     ) -> Callable[Concatenate[Any, P], ResultT]:
         @wraps(function)
-        def taking(source: Any, *_: P.args, **keywords: P.kwargs) -> ResultT:
+        def taking(source: Any, *more: P.args, **keywords: P.kwargs) -> ResultT:
+            if more:
+                raise TypeError(f"{function.__name__}() takes options by keyword, got {more!r:.80}")
             return function(source, options_of(options, keywords, function.__name__))
 
         signature = inspect.signature(function)

@@ -126,7 +126,7 @@ def wide_table(table: Table, variable: str | int | None, value: str | int | None
     pair = (
         (table.resolve(variable), table.resolve(value))
         if variable is not None and value is not None
-        else _found(table)
+        else _variable_and_value(table)
     )
     if pair is None:
         return table
@@ -168,7 +168,7 @@ def _rows(variables: Sequence[Hashable], keys: Sequence[Column]) -> tuple[list[i
     return places, firsts
 
 
-def _found(table: Table) -> tuple[str, str] | None:
+def _variable_and_value(table: Table) -> tuple[str, str] | None:
     variables = [n for n in table.columns if VARIABLE.fullmatch(n.strip())]
     values = [n for n in table.columns if VALUE.fullmatch(n.strip())]
     if len(variables) != 1 or len(values) != 1 or not table.is_numeric(values[0]):

@@ -1,31 +1,40 @@
 """The result: drift and tensor as a generator, with formulas and error bars."""
 
 from wgsindy.model.change_of_variables import Change
-from wgsindy.model.display.mathml import field_symbol
+from wgsindy.model.display.mathml import Equation, field_symbol, term_formula
+from wgsindy.model.display.mathml import equations as mathml_equations
 from wgsindy.model.display.notebook import fragment, generator_parts
-from wgsindy.model.display.numbers import in_full, padded, percent, rounded, typographic
-from wgsindy.model.display.svg import ACCENT, LETTERS
+from wgsindy.model.display.numbers import (
+    in_full,
+    padded,
+    percent,
+    probability,
+    rounded,
+    typographic,
+)
 from wgsindy.model.display.units import (
-    STATES,
-    TIME,
     Units,
     named_equations,
     named_fields,
     with_unit,
 )
-from wgsindy.model.equations import Alternative, Coefficient
-from wgsindy.model.export.frames import pandas_frame
-from wgsindy.model.generator import INPUTS, Generator
-from wgsindy.model.linear_form import field_names, linear_fields, tensor_fields
-from wgsindy.model.plots.bands import plot_band
-from wgsindy.model.plots.portrait import new_axes, plot
+from wgsindy.model.export.frames import Tabular
+from wgsindy.model.formulas import (
+    Alternative,
+    Coefficient,
+    field_names,
+    linear_fields,
+    tensor_fields,
+)
+from wgsindy.model.generator import Generator
+from wgsindy.model.observation import Observation
 from wgsindy.model.readout_bands import MOST_STATES, ReadOut, readouts
-from wgsindy.model.simulate import (
+from wgsindy.model.simulation import (
+    Diffusion,
     EulerMaruyama,
     ExactLinear,
     ExactLognormal,
     KineticSplitting,
-    Process,
     Scheme,
     simulate,
 )
@@ -38,24 +47,22 @@ from wgsindy.model.uncertainty import (
 )
 
 __all__ = [
-    "ACCENT",
     "FEWEST_CLUSTERS",
-    "INPUTS",
-    "LETTERS",
     "MOST_STATES",
-    "STATES",
-    "TIME",
     "Alternative",
     "Change",
     "Coefficient",
+    "Diffusion",
+    "Equation",
     "EulerMaruyama",
     "ExactLinear",
     "ExactLognormal",
     "Generator",
     "KineticSplitting",
-    "Process",
+    "Observation",
     "ReadOut",
     "Scheme",
+    "Tabular",
     "TensorField",
     "Uncertainty",
     "Units",
@@ -67,20 +74,19 @@ __all__ = [
     "generator_parts",
     "in_full",
     "linear_fields",
+    "mathml_equations",
     "named_equations",
     "named_fields",
-    "new_axes",
     "normal_quantile",
     "padded",
-    "pandas_frame",
     "percent",
-    "plot",
-    "plot_band",
+    "probability",
     "readouts",
     "rounded",
     "simulate",
     "symmetric",
     "tensor_fields",
+    "term_formula",
     "typographic",
     "with_unit",
 ]

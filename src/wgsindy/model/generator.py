@@ -17,14 +17,21 @@ from numpy.typing import ArrayLike
 
 from wgsindy.data import FloatArray, Frame, Trajectories, frozen, real_numbers
 from wgsindy.errors import DataError
-from wgsindy.model import density as circulation
-from wgsindy.model import model_file, tensor
-from wgsindy.model.density import LogDensity
+from wgsindy.model import circulation, model_file, tensor
+from wgsindy.model.circulation import LogDensity
 from wgsindy.model.display import latex
 from wgsindy.model.display.units import Units
-from wgsindy.model.equations import Alternative, Coefficients, Formulas, SymbolicGenerator
-from wgsindy.model.linear_form import linear_fields, split_sympy, tensor_fields
-from wgsindy.model.simulate import Scheme, simulate
+from wgsindy.model.formulas import (
+    Alternative,
+    Coefficients,
+    Formulas,
+    SymbolicGenerator,
+    linear_fields,
+    split_sympy,
+    tensor_fields,
+)
+from wgsindy.model.observation import Observation
+from wgsindy.model.simulation import Scheme, simulate
 from wgsindy.model.tensor import TensorField
 from wgsindy.model.uncertainty import Bands, Uncertainty
 from wgsindy.terms import Basis, Expression
@@ -33,10 +40,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from wgsindy.data import Dataset
-    from wgsindy.model.forecast import Fan
+    from wgsindy.model.simulation import Fan
     from wgsindy.readouts import Readouts
-
-INPUTS = "inputs"  # in the info of a generator: names of those coordinates
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,10 +53,11 @@ class Generator:
     basis : the terms, in the frame in which they are evaluated
     drift_coefficients : ``(d, K)``; b = theta c, in physical units
     tensor_field : how the diffusion tensor is made of the terms
-    info : facts about where it comes from, kept in the model file
+    info : what is said of its origin for people, such as recipe and library
     region : mean and spread of the data it was fitted to; None for a known truth
     uncertainty : error bars and inclusion probabilities, if the recipe gives them
     alternatives : formulas of single fields that explain the data about as well, best first
+    observation : what is known of the measurement: noise, order, inputs, units
 
     Examples
     --------
@@ -76,6 +82,7 @@ class Generator:
     region: Frame | None = None
     uncertainty: Uncertainty | None = None
     alternatives: tuple[Alternative, ...] = ()
+    observation: Observation = field(default_factory=Observation)
 
     @classmethod
     def from_sympy(
@@ -177,7 +184,7 @@ class Generator:
     def current_velocity(self, points: ArrayLike, density: LogDensity) -> FloatArray:
         """Velocity of the stationary current ``(n, d)``; zero for a reversible process.
 
-        ``density`` is that of the states, see :func:`wgsindy.model.density.fit_density`.
+        ``density`` is that of the states, see :func:`wgsindy.model.circulation.fit_density`.
         """
         x = self._points(points)
         return circulation.current_velocity(
@@ -247,12 +254,14 @@ class Generator:
     @property
     def units(self) -> Units:
         """Units of fields and coefficients, as far as they are known."""
-        return Units.of(self.names, self.info)
+        known = self.observation
+        states = tuple(known.units.get(name, "") for name in self.names)
+        return Units(self.names, known.time_unit, states)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the last coordinates, if these are known inputs and have no equation."""
-        return tuple(str(self.info.get(INPUTS, "")).split())
+        return self.observation.inputs
 
     def __repr__(self) -> str:
         return self._formulas.summary()
@@ -351,7 +360,7 @@ class Generator:
         random_state: int | np.random.Generator | None = None,
         scheme: Scheme | None = None,
     ) -> Trajectories:
-        """Simulate from ``x0``; see :func:`wgsindy.model.simulate.simulate`."""
+        """Simulate from ``x0``; see :func:`wgsindy.model.simulation.simulate`."""
         return simulate(
             self,
             x0,
@@ -418,7 +427,7 @@ class Generator:
         >>> fan.median[[0, -1], 0].round(1).tolist(), fan.low.shape
         ([1.0, 0.1], (2, 201, 1))
         """
-        from wgsindy.model.forecast import forecast
+        from wgsindy.model.simulation import forecast
 
         return forecast(
             self,
@@ -439,7 +448,7 @@ class Generator:
         Of more than two coordinates the plane of two, the others at their median; of one, the
         drift with its band. Without ``data`` two deviations around those of the fit.
         """
-        from wgsindy.model.plots.portrait import plot
+        from wgsindy.draw import plot
 
         return plot(self, data, coordinates=coordinates, ax=ax)
 
@@ -447,13 +456,13 @@ class Generator:
         self, field: str, data: Any = None, *, along: str | None = None, ax: Axes | None = None
     ) -> Axes:
         """Draw a field such as ``"b1"`` or ``"a12"`` along a coordinate, with its 95 % band."""
-        from wgsindy.model.plots.portrait import plot_field
+        from wgsindy.draw import plot_field
 
         return plot_field(self, field, data, along=along, ax=ax)
 
     def plot_coefficients(self, *, ax: Axes | None = None) -> Axes:
         """Draw every coefficient with its 95 % interval."""
-        from wgsindy.model.plots.portrait import plot_coefficients
+        from wgsindy.draw import plot_coefficients
 
         return plot_coefficients(self, ax=ax)
 
@@ -485,4 +494,4 @@ class Generator:
         ModelFileError
             If the file is not one that :meth:`save` wrote.
         """
-        return cls.from_dict(model_file.read(path))
+        return cls.from_dict(model_file.content_of(path))

@@ -13,7 +13,8 @@ import numpy as np
 from wgsindy.data import FloatArray, Frame, frozen
 from wgsindy.errors import ModelFileError
 from wgsindy.files import opened, write_atomically
-from wgsindy.model.equations import Alternative
+from wgsindy.model.formulas import Alternative
+from wgsindy.model.observation import Observation
 from wgsindy.model.tensor import TensorField, pairs
 from wgsindy.model.uncertainty import Uncertainty
 from wgsindy.terms import Basis, Expression, basis_of
@@ -21,9 +22,11 @@ from wgsindy.terms import Basis, Expression, basis_of
 if TYPE_CHECKING:
     from wgsindy.model.generator import Generator
 
-FORMAT = "wgsindy-generator"
-VERSION = 2
-PLAIN = 1  # version of files without an origin, which the first release reads too
+MODEL_FORMAT = "wgsindy-generator"
+MODEL_VERSION = 2
+NO_ORIGIN = 1  # version of files without an origin, which the first release reads too
+# What is known of the origin has this order at its end.
+LAST = ("transition", "observation_noise", "order", "inputs", "changes", "time_unit", "units")
 
 
 class Content(NamedTuple):
@@ -36,6 +39,7 @@ class Content(NamedTuple):
     region: Frame | None
     uncertainty: Uncertainty | None = None
     alternatives: tuple[Alternative, ...] = ()
+    observation: Observation = Observation()
 
 
 def encode(generator: Generator) -> dict[str, Any]:
@@ -43,8 +47,8 @@ def encode(generator: Generator) -> dict[str, Any]:
     basis, tensor, region = generator.basis, generator.tensor_field, generator.region
     bars = generator.uncertainty
     return {
-        "format": FORMAT,
-        "version": VERSION if basis.origin.any() else PLAIN,
+        "format": MODEL_FORMAT,
+        "version": MODEL_VERSION if basis.origin.any() else NO_ORIGIN,
         "names": list(basis.names),
         "terms": list(basis.terms),
         "frame": _frame_dict(basis.frame),
@@ -58,10 +62,16 @@ def encode(generator: Generator) -> dict[str, Any]:
             "units": tensor.units.tolist(),
             "order": None if tensor.order is None else list(tensor.order),
         },
-        "info": dict(generator.info),
+        "info": _origin_dict(generator),
         "uncertainty": None if bars is None else _uncertainty_dict(bars),
         **({"alternatives": _alternative_dicts(rest)} if (rest := generator.alternatives) else {}),
     }
+
+
+def _origin_dict(generator: Generator) -> dict[str, Any]:
+    known = {**generator.info, **generator.observation.facts()}
+    place = {key: k for k, key in enumerate(LAST)}
+    return dict(sorted(known.items(), key=lambda item: place.get(item[0], -1)))
 
 
 def _uncertainty_dict(uncertainty: Uncertainty) -> dict[str, Any]:
@@ -80,12 +90,12 @@ def decode(content: Any) -> Content:
     ModelFileError
         If anything in it is missing, of the wrong kind or of the wrong shape.
     """
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ModelFileError(f"this is not a {FORMAT} file: its format field differs.")
-    if content.get("version") not in (PLAIN, VERSION):
+    if not isinstance(content, dict) or content.get("format") != MODEL_FORMAT:
+        raise ModelFileError(f"this is not a {MODEL_FORMAT} file: its format field differs.")
+    if content.get("version") not in (NO_ORIGIN, MODEL_VERSION):
         raise ModelFileError(
             f"this model file has version {content.get('version')!r}; this release reads "
-            f"versions up to {VERSION}."
+            f"versions up to {MODEL_VERSION}."
         )
     try:
         return _decode(content)
@@ -100,15 +110,19 @@ def _decode(content: dict[str, Any]) -> Content:
     if [term.text for term in basis.expressions] != [term.text for term in terms]:
         raise ModelFileError("its terms are not in the order in which they were written")
     d, k = len(names), len(basis)
-    origin = np.zeros(d) if content["version"] == PLAIN else _array(content["origin"], (d,))
+    info = dict(content["info"])
+    observation = Observation.of_facts(info, d)
+    known = observation.facts()
+    origin = np.zeros(d) if content["version"] == NO_ORIGIN else _array(content["origin"], (d,))
     return Content(
         basis.about(origin).in_frame(_frame_of(content["frame"], d)),
         _array(content["drift"], (d, k)),
         _field_of(content["tensor"], d, k),
-        dict(content["info"]),
+        {key: value for key, value in info.items() if key not in known},
         None if content["region"] is None else _frame_of(content["region"], d),
         _uncertainty_of(content.get("uncertainty"), d, k),
         _alternatives_of(content.get("alternatives", ())),
+        observation,
     )
 
 
@@ -179,7 +193,7 @@ def text_of(content: dict[str, Any]) -> str:
     return json.dumps(content, allow_nan=False, indent=1) + "\n"
 
 
-def read(path: str | Path) -> Any:
+def content_of(path: str | Path) -> Any:
     """Read the content of a model file.
 
     Raises

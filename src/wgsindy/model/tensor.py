@@ -3,7 +3,7 @@
 A symmetric tensor is stored by its ``E = d (d + 1) / 2`` independent entries, the lower triangle
 row by row: for d = 2 these are a11, a21 = a12, a22. Where entries become tensors or come from
 them, points are first, ``(n, E)``, as in states ``(n, d)`` and values of terms ``(n, K)``. What
-computes entry by entry (:func:`has_root`, :func:`precision`, :func:`multiply`) takes them as rows,
+computes entry by entry (:func:`has_root`, :func:`precision`, :func:`times`) takes them as rows,
 ``(E, n)``, each one block of memory; ``.T`` leads from one to the other without a copy.
 """
 
@@ -163,7 +163,7 @@ def precision(entries: FloatArray, floor: float) -> tuple[FloatArray, FloatArray
     return np.stack(rows), root
 
 
-def multiply(entries: FloatArray, vectors: FloatArray) -> FloatArray:
+def times(entries: FloatArray, vectors: FloatArray) -> FloatArray:
     """Products ``(d, n)`` of symmetric tensors, entries ``(E, n)``, with vectors ``(d, n)``."""
     out = np.zeros_like(vectors)
     for e, (p, q) in enumerate(pairs(len(vectors))):

@@ -1,32 +1,31 @@
 """report.html: what a fit found, how sure it is and whether to believe it, in one file.
 
-``digest`` reads the data, ``page_text`` and ``facts_table`` gather sentences and numbers,
-``checks`` compares the fit with its data. ``field_data`` computes what is drawn,
-``figures`` draws it with Matplotlib and ``pictures`` for the page, and ``page`` fills a template.
+``plot_sample`` reads the data, ``facts`` gathers sentences and numbers, ``checks`` and ``law``
+compare the fit with its data, and ``page`` fills a template with these and with pictures of
+``draw``. ``record`` and ``figures`` are what else a fit writes, ``comparison`` puts two fits side
+by side.
 """
 
+from wgsindy.report.checks import plot_residuals, plot_simulated, residual_series
 from wgsindy.report.comparison import compare
-from wgsindy.report.digest import Digest, digest
-from wgsindy.report.figures.fields import page_style, plot_comparison, plot_overview, save_picture
-from wgsindy.report.figures.fit_figures import coefficients_csv
-from wgsindy.report.figures.fit_plots import plot_residuals, plot_simulated
-from wgsindy.report.figures.readout_figure import plot_readouts
+from wgsindy.report.facts import Origin
+from wgsindy.report.figures import draw_figures
+from wgsindy.report.law import plot_readouts
 from wgsindy.report.page import render_report, write_report
-from wgsindy.report.record import Record
+from wgsindy.report.plot_sample import PlotSample
+from wgsindy.report.record import Record, coefficients_csv
 
 __all__ = [
-    "Digest",
+    "Origin",
+    "PlotSample",
     "Record",
     "coefficients_csv",
     "compare",
-    "digest",
-    "page_style",
-    "plot_comparison",
-    "plot_overview",
+    "draw_figures",
     "plot_readouts",
     "plot_residuals",
     "plot_simulated",
     "render_report",
-    "save_picture",
+    "residual_series",
     "write_report",
 ]

@@ -10,17 +10,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wgsindy.data import Dataset, FloatArray
+from wgsindy.draw import (
+    FieldCurves,
+    Picture,
+    View,
+    all_field_names,
+    draw_picture,
+    field_values,
+    half_widths,
+    line_picture,
+)
 from wgsindy.errors import DataError
 from wgsindy.estimate import Fit, log_likelihood
 from wgsindy.model import Generator, normal_quantile, rounded
-from wgsindy.report.field_data import all_field_names, field_values, half_widths
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-POINTS = 500  # at which fields are compared
-REACH = 1.5  # standard deviations of the data on either side
-CURVE, COLUMNS, MOST_PANELS = 120, 3, 12
+COMPARED_PLACES = 500  # at which fields are compared
+COMMON_REACH = 1.5  # standard deviations of the data on either side
+COMPARED_POINTS, PANELS_ACROSS, MOST_COMPARED = 120, 3, 12  # of a curve, of a figure
 
 
 class Pair(NamedTuple):
@@ -107,51 +116,29 @@ class Comparison:
         """Draw every field of both along the first coordinate it changes with, with 95 % bands."""
         import matplotlib.pyplot as plt
 
-        names = all_field_names(len(self.low))[:MOST_PANELS]
-        columns = min(COLUMNS, len(names))
+        names = all_field_names(len(self.low))[:MOST_COMPARED]
+        columns = min(PANELS_ACROSS, len(names))
         rows = -(-len(names) // columns)
         figure, panels = plt.subplots(
             rows, columns, figsize=(3.6 * columns, 2.8 * rows), squeeze=False, layout="constrained"
         )
-        for axes in panels.ravel()[len(names) :]:
-            axes.axis("off")
-        for number, (axes, name) in enumerate(zip(panels.ravel(), names, strict=False)):
-            p = self._most_changing(number)
-            for generator, label, style in zip(
-                self.generators, self.labels, ("-", "--"), strict=True
-            ):
-                states = self._line(p)
-                values = field_values(generator, states)[number]
-                (line,) = axes.plot(states[:, p], values, style, label=label)
-                half = half_widths(generator, states)[number]
-                if np.isfinite(half).all():
-                    axes.fill_between(
-                        states[:, p],
-                        values - half,
-                        values + half,
-                        color=line.get_color(),
-                        alpha=0.2,
-                        linewidth=0,
-                    )
-            if name[0] == "a" and len(set(name[1:].replace(",", ""))) == 1:
-                axes.set_ylim(bottom=0)  # a variance: small changes must look small
-            axes.set_xlabel(self.generators[0].names[p])
-            axes.set_title(f"${name[0]}_{{{name[1:]}}}$")
-        panels[0, 0].legend()
+        for panel in panels.ravel()[len(names) :]:
+            panel.axis("off")
+        for number, panel in enumerate(panels.ravel()[: len(names)]):
+            draw_picture(self._picture(number), panel)
         return figure
 
-    def _line(self, p: int) -> FloatArray:
-        """States ``(n, d)`` along coordinate ``p``, the others in the middle."""
-        states = np.tile((self.low + self.high) / 2, (CURVE, 1))
-        states[:, p] = np.linspace(self.low[p], self.high[p], CURVE)
-        return states
-
-    def _most_changing(self, number: int) -> int:
-        spreads = [
-            max(np.ptp(field_values(one, self._line(p))[number]) for one in self.generators)
-            for p in range(len(self.low))
+    def _picture(self, number: int) -> Picture:
+        """Draw a field of both along the coordinate with which it changes most."""
+        view, d = View(self.low, self.high, (self.low + self.high) / 2), len(self.low)
+        curves = [
+            [FieldCurves.along(one, view, p, COMPARED_POINTS) for one in self.generators]
+            for p in range(d)
         ]
-        return int(np.argmax(spreads))
+        p = int(np.argmax([max(np.ptp(one.values[number]) for one in both) for both in curves]))
+        field, below = all_field_names(d)[number], self.generators[0].names[p]
+        both = dict(zip(self.labels, curves[p], strict=True))
+        return line_picture(both, field, below, title=f"${field[0]}_{{{field[1:]}}}$")
 
 
 def _written(value: float, error: float) -> str:
@@ -252,8 +239,8 @@ def _common(generators: tuple[Generator, Generator]) -> tuple[FloatArray, FloatA
     regions = [one.region for one in generators if one.region is not None]
     if not regions:
         raise DataError("neither of the two knows where its data were: one must be a fit.")
-    low = np.max([region.centre - REACH * region.scale for region in regions], axis=0)
-    high = np.min([region.centre + REACH * region.scale for region in regions], axis=0)
+    low = np.max([region.centre - COMMON_REACH * region.scale for region in regions], axis=0)
+    high = np.min([region.centre + COMMON_REACH * region.scale for region in regions], axis=0)
     if not (high > low).all():
         name = generators[0].names[int(np.argmin(high - low))]
         raise DataError(f"their data have no range of {name} in common.")
@@ -273,7 +260,7 @@ def _differences(
     generators: tuple[Generator, Generator], low: FloatArray, high: FloatArray
 ) -> list[FieldDifference]:
     """Compare the fields at places evenly strewn over the box, the same ones each time."""
-    places = np.random.default_rng(0).uniform(low, high, (POINTS, len(low)))
+    places = np.random.default_rng(0).uniform(low, high, (COMPARED_PLACES, len(low)))
     first, second = (field_values(one, places) for one in generators)
     # A truth has no error bars: those of the other decide.
     halves = [half_widths(one, places) for one in generators if one.uncertainty is not None]

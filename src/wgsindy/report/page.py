@@ -12,41 +12,57 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+import numpy as np
 from markupsafe import Markup
 
 from wgsindy import __version__
 from wgsindy.data import Dataset
 from wgsindy.diagnostics import Diagnostics, weak_fields
+from wgsindy.draw import (
+    Constant,
+    Picture,
+    capitalised,
+    constant_fields,
+    coverage_pictures,
+    field_pictures,
+    flow_pictures,
+    time_picture,
+)
 from wgsindy.errors import DataError, WgsindyError
+from wgsindy.estimate import states_of
 from wgsindy.files import write_atomically
 from wgsindy.model import (
-    TIME,
     Coefficient,
+    Equation,
     Generator,
     field_names,
     field_symbol,
+    mathml_equations,
     model_file,
     named_equations,
     named_fields,
+    padded,
+    probability,
+    term_formula,
+    typographic,
+    with_unit,
 )
-from wgsindy.model.display import mathml as formulas
-from wgsindy.model.display import numbers
-from wgsindy.report import page_text
-from wgsindy.report.checks.residuals import Moment, residuals
-from wgsindy.report.checks.simulation import check_by_simulation
-from wgsindy.report.digest import Digest, digest, relative
-from wgsindy.report.facts_table import measured
-from wgsindy.report.page_text import Origin, capitalised
-from wgsindy.report.pictures.coverage import coverage_pictures
-from wgsindy.report.pictures.fields import Constant, constant_fields, field_pictures
-from wgsindy.report.pictures.flow import flow_pictures
-from wgsindy.report.pictures.law import law_section
-from wgsindy.report.pictures.picture import Picture
-from wgsindy.report.pictures.states import state_pictures
-from wgsindy.report.pictures.tests import residual_pictures, simulation_pictures
+from wgsindy.report import facts
+from wgsindy.report.checks import (
+    Moment,
+    check_by_simulation,
+    residual_pictures,
+    residual_series,
+    simulation_pictures,
+)
+from wgsindy.report.facts import Origin, measured
+from wgsindy.report.law import law_section
+from wgsindy.report.plot_sample import PlotSample, relative
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+SHOWN_STATES = 200  # samples of the first trajectory
 
 
 @cache
@@ -65,8 +81,8 @@ def environment() -> Environment:
     loaded.filters["figure"] = figure
     loaded.filters["symbol"] = field_symbol
     loaded.filters["named"] = named_fields
-    loaded.filters["unbroken"] = page_text.unbroken
-    loaded.filters["probability"] = probability
+    loaded.filters["unbroken"] = facts.unbroken
+    loaded.filters["probability"] = probability_figure
     return loaded
 
 
@@ -78,24 +94,22 @@ def figure(value: float, digits: int = 4) -> Markup:
     """
     if isnan(value):
         return Markup("<span aria-label='not known'>&ndash;</span>")
-    text = numbers.typographic(numbers.padded(value, digits))
+    text = typographic(padded(value, digits))
     return Markup("<data value='{}'>{}</data>").format(repr(float(value)), text)
 
 
-def probability(value: float) -> Markup:
+def probability_figure(value: float) -> Markup:
     """Write a probability; one that rounding would call certain is more than 0.999.
 
-    >>> str(probability(0.99999))
+    >>> str(probability_figure(0.99999))
     "<data value='0.99999'>&gt; 0.999</data>"
     """
     if isnan(value):
         return figure(value)
-    return Markup("<data value='{}'>{}</data>").format(
-        repr(float(value)), numbers.probability(value)
-    )
+    return Markup("<data value='{}'>{}</data>").format(repr(float(value)), probability(value))
 
 
-def as_json(value: Any) -> Markup:
+def json_markup(value: Any) -> Markup:
     """Write data into a script element: no text in it can end the element."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
@@ -129,7 +143,7 @@ class SimulationSection:
     share: float = 1.0  # of the data that are compared
     failure: str = ""  # why nothing could be simulated
     omitted: str = ""  # why nothing was
-    advice: str = page_text.DIVERGING
+    advice: str = facts.DIVERGING
 
     @property
     def sentence(self) -> str:
@@ -146,24 +160,29 @@ class Page(NamedTuple):
 
 def render(
     generator: Generator,
-    data: Digest,
+    data: PlotSample,
     diagnostics: Diagnostics,
     origin: Origin,
     *,
     random_state: int,
 ) -> Page:
     """Compute everything and fill the template."""
+    if data.names != generator.names:
+        raise DataError(
+            f"the generator is one of {list(generator.names)}, the data have {list(data.names)}; "
+            "give the data it was fitted to."
+        )
     weak, unit = weak_fields(diagnostics.findings), origin.time_unit or generator.units.time
-    told = replace(generator, info={**generator.info, TIME: unit})
-    units, (shown, seen) = told.units, relative(told, data)
-    labels = dict(zip(seen.names, units.labels(seen.names), strict=True))
-    flow, fields = flow_pictures(shown, seen, weak, unit), field_pictures(shown, seen, weak)
-    coverage = coverage_pictures(shown, seen)
-    left = residual_sections(shown, seen, diagnostics)
-    simulated = simulation_section(shown, seen, random_state, unit)
-    law, unseen = law_section(shown, seen, unit), state_pictures(shown, seen, unit)
+    told = replace(generator, observation=replace(generator.observation, time_unit=unit))
+    units, (shown, sample) = told.units, relative(told, data)
+    labels = dict(zip(sample.names, units.labels(sample.names), strict=True))
+    flow, fields = flow_pictures(shown, sample, weak, unit), field_pictures(shown, sample, weak)
+    coverage = coverage_pictures(shown, sample)
+    residuals = residual_sections(shown, sample, diagnostics)
+    simulated = simulation_section(shown, sample, random_state, unit)
+    law, unseen = law_section(shown, sample, unit), state_pictures(shown, sample, unit)
     drawn = [*flow, *unseen, *law.pictures, *fields, *coverage, *simulated.pictures]
-    drawn += [picture for section in left for picture in section.pictures]
+    drawn += [picture for section in residuals for picture in section.pictures]
     text = (
         environment()
         .get_template("report.html")
@@ -173,7 +192,7 @@ def render(
             version=__version__,
             names=generator.names,
             diagnostics=diagnostics,
-            next_step=page_text.NEXT[diagnostics.verdict],
+            next_step=facts.NEXT_STEP[diagnostics.verdict],
             written=Written.of(told),
             mapped=None if origin.mapped is None else Written.of(origin.mapped),
             units=units,
@@ -181,20 +200,20 @@ def render(
             small_coefficients=coefficient_rows(generator, unwritten(generator)),
             averaged=generator.uncertainty is not None,
             measured=measured(diagnostics, generator.names, len(data.whole)),
-            data_facts=page_text.data_facts(seen, units),
-            fit_facts=page_text.fit_facts(told, diagnostics),
-            readout_facts=page_text.readout_facts(shown, seen),
+            data_facts=facts.data_facts(sample, units),
+            fit_facts=facts.fit_facts(told, diagnostics),
+            readout_facts=facts.readout_facts(shown, sample),
             flow=flow,
             unseen=unseen,
             law=law,
             fields=fields,
-            constants=with_equation(constant_fields(shown, seen, weak), shown),
+            constants=with_equation(constant_fields(shown, sample, weak), shown),
             coverage=coverage,
-            residuals=left,
+            residuals=residuals,
             simulated=simulated,
             random_state=random_state,
             model=as_base64(model_file.text_of(generator.to_dict()).encode()),
-            specs=as_json({picture.name: picture.spec(labels) for picture in drawn}),
+            specs=json_markup({picture.name: picture.spec(labels) for picture in drawn}),
             style=package_text("report.css"),
             script=package_text("report.js"),
         )
@@ -202,10 +221,37 @@ def render(
     return Page(text, (simulated.sentence,) if simulated.failure else ())
 
 
-def with_equation(found: list[Constant], generator: Generator) -> list[Constant]:
+def with_equation(constants: list[Constant], generator: Generator) -> list[Constant]:
     """Leave out the fields of known inputs."""
     drift, entries = field_names(generator.dimension, len(generator.inputs))
-    return [one for one in found if one.field in {*drift, *entries}]
+    return [one for one in constants if one.field in {*drift, *entries}]
+
+
+def state_pictures(generator: Generator, data: PlotSample, unit: str) -> list[Picture]:
+    """Draw each coordinate that was not measured at some of the first samples."""
+    if data.segments.seen is None:
+        return []
+    try:
+        states = states_of(generator, data.segments.subset([0]))
+    except WgsindyError:
+        return []
+    rows = slice(0, min(SHOWN_STATES, len(states)))
+    lacking = np.isnan(states.measured[rows]).any(axis=0)
+    return [
+        time_picture(
+            data.names[p],
+            states.time[rows],
+            (states.mean[rows, p], "mean"),
+            [(states.low[rows, p], states.high[rows, p], "95 % band")],
+            below=with_unit("time", unit),
+            measured=states.measured[rows, p],
+            name=f"states-{p}",
+            title=f"{data.names[p]} over time",
+            alt=f"Mean and 95 % band of {data.names[p]} over time, given all samples.",
+            caption="The first trajectory, estimated from all of its samples.",
+        )
+        for p in np.flatnonzero(lacking).tolist()
+    ]
 
 
 @dataclass(frozen=True)
@@ -213,7 +259,7 @@ class Written:
     """The equations of a generator in every form in which the page has them."""
 
     names: tuple[str, ...]
-    equations: list[formulas.Equation]
+    equations: list[Equation]
     texts: list[str]
     latex: str
     python: str
@@ -228,7 +274,7 @@ class Written:
         """Write them."""
         return cls(
             generator.names,
-            formulas.equations(generator),
+            mathml_equations(generator),
             named_equations(generator),
             generator.to_latex(),
             generator.to_code("python"),
@@ -236,24 +282,25 @@ class Written:
 
 
 def residual_sections(
-    generator: Generator, data: Digest, diagnostics: Diagnostics
+    generator: Generator, data: PlotSample, diagnostics: Diagnostics
 ) -> list[ResidualSection]:
     """Residuals of every coordinate, as numbers and as pictures."""
-    found = residuals(generator, data.segments, diagnostics.noise_level, share=data.share)
-    found = replace(found, names=data.names)
-    memory = found.autocorrelation()
+    noise = diagnostics.noise_level
+    series = residual_series(generator, data.segments, noise, share=data.share)
+    series = replace(series, names=data.names)
+    memory = series.autocorrelation()
     sections = []
     for p, name in enumerate(generator.names):
-        if len(found.of(p)) < 2:
+        if len(series.of(p)) < 2:
             sections.append(ResidualSection(name, [], []))
             continue
-        moments = found.moments(p, diagnostics)
-        sections.append(ResidualSection(name, moments, residual_pictures(found, memory, p)))
+        moments = series.moments(p, diagnostics)
+        sections.append(ResidualSection(name, moments, residual_pictures(series, memory, p)))
     return sections
 
 
 def simulation_section(
-    generator: Generator, data: Digest, random_state: int, unit: str
+    generator: Generator, data: PlotSample, random_state: int, unit: str
 ) -> SimulationSection:
     """Simulate; equations that cannot be simulated are a finding, not an error of the report."""
     if generator.inputs:
@@ -285,7 +332,7 @@ def coefficient_rows(
     return [
         (
             field_symbol(found.target, generator.names),
-            formulas.term_formula(found.term, generator.names),
+            term_formula(found.term, generator.names),
             found,
         )
         for found in coefficients
@@ -295,7 +342,7 @@ def coefficient_rows(
 def write_report(
     path: str | Path,
     generator: Generator,
-    data: Dataset | Digest,
+    data: Dataset | PlotSample,
     diagnostics: Diagnostics,
     *,
     title: str = "Report of a fit",
@@ -313,7 +360,7 @@ def write_report(
     Parameters
     ----------
     generator, diagnostics : ``generator_`` and ``diagnostics_`` of a fitted estimator
-    data : what it was fitted to, or a digest of it; of a stream some samples are drawn
+    data : what it was fitted to, or a sample of it; of a stream some samples are drawn
     title : heading of the page; text, never markup
     command : how the fit was made, to be shown as it is
     model_file : name under which the page offers the model it holds
@@ -339,33 +386,20 @@ def write_report(
     ... )  # doctest: +SKIP
     """
     origin = Origin(title, command, model_file, tuple(notes), time_unit, mapped)
-    page = _checked(generator, data, diagnostics, origin, random_state)
+    sample = PlotSample.of(data)
+    page = render(generator, sample, diagnostics, origin, random_state=random_state)
     write_atomically(path, page.text)
     return list(page.findings)
 
 
 def render_report(
     generator: Generator,
-    data: Dataset | Digest,
+    data: Dataset | PlotSample,
     diagnostics: Diagnostics,
     origin: Origin,
     *,
     random_state: int = 0,
 ) -> str:
     """Make the page of :func:`write_report`; the same arguments give the same text."""
-    return _checked(generator, data, diagnostics, origin, random_state).text
-
-
-def _checked(
-    generator: Generator,
-    data: Dataset | Digest,
-    diagnostics: Diagnostics,
-    origin: Origin,
-    random_state: int,
-) -> Page:
-    if data.names != generator.names:
-        raise DataError(
-            f"the generator is one of {list(generator.names)}, the data have {list(data.names)}; "
-            "give the data it was fitted to."
-        )
-    return render(generator, digest(data), diagnostics, origin, random_state=random_state)
+    sample = PlotSample.of(data)
+    return render(generator, sample, diagnostics, origin, random_state=random_state).text

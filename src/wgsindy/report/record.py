@@ -1,11 +1,14 @@
-"""``fit.json``: what a report needs beside the model and the data, as plain data.
+"""What a fit leaves on disk beside model and page: ``fit.json`` and the table of coefficients.
 
-With it the page can be drawn again without fitting again: the diagnostics, and how the data were
-read. Data, never code.
+``fit.json`` has what a report needs beside the model and the data, as plain data. With it the page
+can be drawn again without fitting again: the diagnostics, and how the data were read. Data, never
+code.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from collections.abc import Mapping
@@ -15,8 +18,9 @@ from typing import Any, get_args
 
 from wgsindy.diagnostics import Diagnostics, Finding, Limitation, Verdict
 from wgsindy.errors import ModelFileError
+from wgsindy.model import Coefficient, Generator, named_fields
 
-FORMAT, VERSION = "wgsindy-fit", 1
+RECORD_FORMAT, RECORD_VERSION = "wgsindy-fit", 1
 Plain = str | int | float | bool | None | list[Any] | dict[str, Any]
 
 
@@ -35,7 +39,7 @@ class Record:
 
     def text(self) -> str:
         """Return what stands in the file; the numbers that JSON does not have are words."""
-        content = {"format": FORMAT, "version": VERSION, **_plain(asdict(self))}
+        content = {"format": RECORD_FORMAT, "version": RECORD_VERSION, **_plain(asdict(self))}
         return json.dumps(content, allow_nan=False, indent=1) + "\n"
 
     @classmethod
@@ -58,7 +62,7 @@ class Record:
     @classmethod
     def of(cls, content: Any) -> Record:
         """Build a record from plain data; anything unexpected raises."""
-        if (content["format"], content["version"]) != (FORMAT, VERSION):
+        if (content["format"], content["version"]) != (RECORD_FORMAT, RECORD_VERSION):
             raise ValueError(f"its format is {content['format']!r}, {content['version']!r}")
         return cls(
             diagnostics=_diagnostics(content["diagnostics"]),
@@ -117,3 +121,17 @@ def _finding(content: Any) -> Finding:
         _text(advice),
         bool(handled),
     )
+
+
+def coefficients_csv(generator: Generator) -> str:
+    """Write coefficients as a table; error bars that a recipe does not give stay empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*Coefficient._fields, "field", "unit"])
+    for coefficient in generator.coefficients:
+        target, term, *numbers = coefficient
+        written = ["" if math.isnan(n) else repr(n) for n in numbers]
+        field_name = named_fields(target, generator.names)
+        unit = generator.units.coefficient(target, term)
+        writer.writerow([target, term, *written, field_name, unit])
+    return text.getvalue()

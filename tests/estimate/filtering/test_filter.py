@@ -21,7 +21,7 @@ from wgsindy.estimate.likelihood.filtered_samples import (
 )
 from wgsindy.estimate.likelihood.process import Process
 from wgsindy.model import tensor
-from wgsindy.model.simulate import linear_transition
+from wgsindy.model.simulation import linear_transition
 from wgsindy.passes import reduce
 from wgsindy.passes.engine import Threads
 

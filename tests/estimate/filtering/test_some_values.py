@@ -15,7 +15,7 @@ from wgsindy.estimate.likelihood.filter_sums import FilterPass, FreeFields
 from wgsindy.estimate.likelihood.process import Process
 from wgsindy.estimate.states import smoothed
 from wgsindy.model import tensor
-from wgsindy.model.simulate import linear_transition
+from wgsindy.model.simulation import linear_transition
 from wgsindy.passes import reduce
 from wgsindy.passes.engine import Threads
 

@@ -24,7 +24,7 @@ from wgsindy.estimate.likelihood.normal_equations import (
 )
 from wgsindy.estimate.likelihood.process import Process, evaluate
 from wgsindy.model import tensor
-from wgsindy.model.simulate import linear_transition
+from wgsindy.model.simulation import linear_transition
 from wgsindy.passes import data_summary, reduce
 from wgsindy.passes.engine import Threads
 from wgsindy.terms import library
@@ -432,7 +432,7 @@ def test_weights_of_impossible_tensors_are_those_of_a_possible_one(d: int) -> No
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_multiplying_by_entries_is_multiplying_by_the_tensor(d: int) -> None:
     field, vectors = definite(d), np.random.default_rng(9).normal(size=(d, 200))
-    found = tensor.multiply(tensor.entries_of(field).T, vectors)
+    found = tensor.times(tensor.entries_of(field).T, vectors)
     np.testing.assert_allclose(found, np.einsum("npq,qn->pn", field, vectors), rtol=1e-12)
 
 

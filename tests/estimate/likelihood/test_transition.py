@@ -25,7 +25,7 @@ from wgsindy.estimate.likelihood import transition
 from wgsindy.estimate.likelihood.process import Process
 from wgsindy.estimate.likelihood.transition import congruence, inverse, multiply
 from wgsindy.model import EulerMaruyama, Generator, simulate, tensor
-from wgsindy.model.simulate import linear_transition
+from wgsindy.model.simulation import linear_transition
 
 X, Y = sympy.symbols("x y", real=True)
 

@@ -16,6 +16,7 @@ PLANE = Units(("x", "v"), "s", ("um", "um/s"))
         ("b1", "x", "1/s"),
         ("b1", "sin(x)", "um/s"),
         ("b1", "sqrt(x)", "um^(1/2)/s"),
+        ("b1", "1/x", "um^2/s"),
         ("a11", "1", "um^2/s"),
         ("a11", "x**2", "1/s"),
         ("b1", "(x - 5)**2", "1/(um s)"),
@@ -33,11 +34,6 @@ def test_what_is_not_known_is_left_out() -> None:
     assert Units(("x",), "", ("um",)).field("b1") == "um/time"
     assert not Units(("x",)).known
     assert Units(("x",)).field("b1") == ""
-
-
-def test_model_files_say_units() -> None:
-    found = Units.of(("x", "y"), {"time_unit": "d", "units": {"y": "K"}})
-    assert (found.time, found.states) == ("d", ("", "K"))
 
 
 def test_fields_are_called_by_the_names_of_states() -> None:

@@ -133,8 +133,8 @@ def run_experiment(
 
 def show_page(build: Build, lines: Sequence[Line], out: Path) -> None:
     """Print the tables of a page, and write tables and figures to files."""
+    from wgsindy.draw import page_style, save_picture
     from wgsindy.files import write_atomically
-    from wgsindy.report import page_style, save_picture
 
     with page_style():
         content = build(lines)

@@ -179,8 +179,8 @@ def bench_match(
 
     Example: `wgsindy bench match --method paper --system rotational_ou --seeds 0:3`
     """
+    from wgsindy.draw import save_picture
     from wgsindy.files import write_atomically
-    from wgsindy.report import save_picture
     from wgsindy_evidence.pages.peers import match_grid, plot_match
     from wgsindy_evidence.peers import comparison, match
 

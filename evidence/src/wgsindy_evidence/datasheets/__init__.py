@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wgsindy import zoo
+from wgsindy.draw import Plane, View
 from wgsindy.model import Generator, field_names
-from wgsindy.report.field_data import Viewport
 from wgsindy.zoo import System
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Line
@@ -171,7 +171,7 @@ def _picture(system: System, result: dict[str, Any]) -> Figure:
     return plot_fields(
         Generator.from_dict(result["model"]),
         system.generator,
-        Viewport(system.names, low, high),
+        Plane.of(View(low, high, (low + high) / 2), (0, 1), system.names),
         points=MESH,
         size=SIZE,
     )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wgsindy.model import Generator, field_names, normal_quantile
-from wgsindy.model.linear_form import join_terms
+from wgsindy.model.formulas import join_terms
 from wgsindy.terms import library
 from wgsindy.zoo import System
 from wgsindy_evidence.grid import number
@@ -117,7 +117,7 @@ def written_equations(result: dict[str, Any]) -> list[str]:
         return model.equations()
     drift, entries = field_names(model.dimension)
     return [
-        f"{name} = " + join_terms(_pairs(result["coefficients"], name), digits=3)
+        f"{name} = " + join_terms(_pairs(result["coefficients"], name), model.names, digits=3)
         for name in (*drift, *entries)
     ]
 

@@ -8,7 +8,7 @@ import sympy
 
 from wgsindy import zoo
 from wgsindy.model import Generator
-from wgsindy.model.density import fit_density
+from wgsindy.model.circulation import fit_density
 from wgsindy.zoo import scores as metrics
 from wgsindy_evidence.campaign import Case
 from wgsindy_evidence.experiments import fits

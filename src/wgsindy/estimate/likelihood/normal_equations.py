@@ -122,7 +122,7 @@ class NormalPass(SumPass[Sums]):
         grams = self._weighted_grams(weights, local.theta)
         total.drift_gram += grams[: len(noise)]
         total.entry_gram += grams[len(noise) :]
-        total.drift_cross += tensor.multiply(precision, local.steps) @ local.theta.T
+        total.drift_cross += tensor.times(precision, local.steps) @ local.theta.T
         total.entry_cross += (local.targets * entry_weights) @ local.theta.T
         for p in range(len(local.steps)):
             if not self.model.noiseless_level[p]:
@@ -196,7 +196,7 @@ def _log_likelihood(model: Process, local: StepResiduals) -> float:
             half = (noise[own] - SOFT_FLOOR) / 2
             noise[own] = SOFT_FLOOR + half + np.sqrt(half**2 + SOFT_FLOOR**2)
     precision, root = tensor.precision(noise, LEAST_UNSHARED)
-    pulled = tensor.multiply(precision, local.residual)
+    pulled = tensor.times(precision, local.residual)
     density = np.log(root / np.abs(local.shrunk)).sum()
     return float(density - 0.5 * np.vdot(local.residual / local.dt, pulled))
 
@@ -317,7 +317,7 @@ class ScorePass(SumPass[Scores]):
     def _add_slopes(self, total: Scores, chunk: Chunk, local: StepResiduals) -> None:
         noise = drift_noise(self.model, local)
         precision, _ = tensor.precision(noise, LEAST_UNSHARED)
-        pulled = tensor.multiply(precision, local.residual)
+        pulled = tensor.times(precision, local.residual)
         off = (local.targets - local.entries) * local.gain**2 / entry_variance(noise)
         slopes = np.concatenate([pulled, off])
         for owner, part in Spans.of(chunk.trajectory):

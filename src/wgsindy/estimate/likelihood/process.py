@@ -31,8 +31,6 @@ from wgsindy.terms import Basis
 # Where noise is far below its mean, the tensor formula is extrapolated towards zero, and a target
 # with variance a^2 gets a weight that a small error of a makes enormous.
 TENSOR_WEIGHT_FLOOR = 0.25
-CHAIN = "chain"  # in the info of a generator: its samples are Euler steps
-TRANSITION, OBSERVATION_NOISE, ORDER = "transition", "observation_noise", "order"
 
 
 @dataclass(frozen=True)
@@ -66,15 +64,14 @@ class Process:
     @classmethod
     def of(cls, generator: Generator, data_range: DataRange) -> Process:
         """Return that of a generator by its own account of how samples follow, physical units."""
-        d, info = generator.dimension, generator.info
-        is_chain = info.get(TRANSITION, CHAIN) == CHAIN
-        blank = cls._blank(generator.basis, np.ones(d), data_range, is_chain=is_chain)
+        d, observed = generator.dimension, generator.observation
+        blank = cls._blank(generator.basis, np.ones(d), data_range, is_chain=observed.is_chain)
         return replace(
             blank,
             drift=generator.drift_coefficients,
             entries=generator.tensor_field.coefficients,
-            observation_noise=np.array(info.get(OBSERVATION_NOISE, blank.observation_noise)),
-            positions=np.arange(d) < d // 2 if info.get(ORDER) == 2 else None,
+            observation_noise=observed.covariance(d),
+            positions=observed.measured(d) if observed.hidden_velocities else None,
         )
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Equations as LaTeX: of each field, of the whole process, of the generator."""
+"""Equations as LaTeX: of each field, of the bracketed process, of the generator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wgsindy.model import tensor
-from wgsindy.model.linear_form import LinearForm, field_names
+from wgsindy.model.formulas import LinearForm, field_names
 
 LONGEST_LINE = 160  # characters of LaTeX, about half as many on paper
 # A number inside a term is part of what the term means: rounded as coarsely as a coefficient, the
@@ -22,12 +22,12 @@ def printable(form: LinearForm) -> list[Any]:
     """Return every field as a SymPy sum whose numbers are short decimals."""
     import sympy
 
-    terms = [whole(round_numbers(term, DIGITS_INSIDE_TERMS)) for term in form.sympy_terms()]
+    terms = [bracketed(round_numbers(term, DIGITS_INSIDE_TERMS)) for term in form.sympy_terms()]
     numbers = [[round_numbers(sympy.Float(c), 12) for c in row] for row in form.coefficients]
     return [sympy.Add(*map(sympy.Mul, row, terms)) for row in numbers]
 
 
-def whole(term: Any) -> Any:
+def bracketed(term: Any) -> Any:
     """Return a term that stays in its brackets: SymPy would multiply out 2 (x - 500000)."""
     import sympy
 
@@ -126,7 +126,7 @@ def sde_latex(drift: LinearForm, entries: LinearForm) -> str:
 def generator_latex(drift: LinearForm, entries: LinearForm) -> str:
     """Write L f = b . grad f + (1/2) a : Hess f, one line for each derivative that occurs."""
     names, pairs = drift.names, tensor.pairs(len(drift.names))
-    # A mixed derivative occurs twice in the contraction, so it keeps the whole entry.
+    # A mixed derivative occurs twice in the contraction, so it keeps the bracketed entry.
     share = np.array([[0.5 if p == q else 1.0] for p, q in pairs])
     second = replace(entries, coefficients=share * entries.coefficients)
     partial = [rf"\partial_{{{symbol}}}" for symbol in _symbols(names)]

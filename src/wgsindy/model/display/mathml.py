@@ -12,9 +12,8 @@ from markupsafe import Markup
 from wgsindy.model.display.latex import DIGITS_INSIDE_TERMS, round_numbers
 from wgsindy.model.display.numbers import rounded, typographic, with_error
 from wgsindy.model.display.units import named_fields
-from wgsindy.model.equations import Coefficient
+from wgsindy.model.formulas import Coefficient, field_names, join_terms
 from wgsindy.model.generator import Generator
-from wgsindy.model.linear_form import field_names, join_terms
 from wgsindy.terms import Expression
 
 TIMES = Markup("<mo>&InvisibleTimes;</mo>")
@@ -82,7 +81,7 @@ def _term(term: str, names: Sequence[str], *, bracketed: bool = False) -> Markup
 
 def _sum(terms: Sequence[Coefficient], names: Sequence[str], digits: int) -> tuple[Markup, ...]:
     parts = [
-        _spelt_out(found, digits, first=place == 0)
+        _spelt_out(found, names, digits, first=place == 0)
         if len(found.term) > LONGEST_TERM
         else _math(_sign(found.value, first=place == 0) + _product(found, names, digits))
         for place, found in enumerate(terms)
@@ -90,9 +89,9 @@ def _sum(terms: Sequence[Coefficient], names: Sequence[str], digits: int) -> tup
     return tuple(parts) or (_math(Markup("<mn>0</mn>")),)
 
 
-def _spelt_out(found: Coefficient, digits: int, *, first: bool) -> Markup:
+def _spelt_out(found: Coefficient, names: Sequence[str], digits: int, *, first: bool) -> Markup:
     """Write a term as text, which breaks anywhere: browsers never break a formula."""
-    text = join_terms([(found.value, found.term)], digits, _error_of(found))
+    text = join_terms([(found.value, found.term)], names, digits, _error_of(found))
     if not first:
         text = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
     return Markup("<code class='long'>{}</code>").format(typographic(text))

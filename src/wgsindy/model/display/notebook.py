@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from wgsindy.model.display.mathml import Equation, equations
-from wgsindy.model.display.picture import picture
 
 if TYPE_CHECKING:
     from wgsindy.model.generator import Generator
@@ -54,12 +53,9 @@ def written(found: Iterable[Equation]) -> Markup:
 
 def generator_parts(generator: Generator) -> list[Markup]:
     """Equations, with error bars if there are any, and a small picture where there is one."""
-    parts = [written(equations(generator))]
-    drawn = picture(generator)
-    if drawn is not None:
-        figure = Markup("<figure>{}<figcaption>{}</figcaption></figure>")
-        parts.append(figure.format(drawn.drawing, drawn.caption))
-    return parts
+    from wgsindy.draw import small_drawing
+
+    return [written(equations(generator)), small_drawing(generator)]
 
 
 def generator_html(generator: Generator) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import floor, isfinite, isnan, log10
 
 MINUS = "\N{MINUS SIGN}"
-NOTHING = "-"  # stands where there is no number
+NO_NUMBER = "-"  # stands where there is no number
 MOST_DECIMALS = 6
 MOST_DIGITS = 12
 
@@ -47,7 +47,7 @@ def fixed(value: float, decimals: int = 3) -> str:
     >>> fixed(0.98765), fixed(float("nan"))
     ('0.988', '-')
     """
-    return NOTHING if isnan(value) else f"{value:.{decimals}f}"
+    return NO_NUMBER if isnan(value) else f"{value:.{decimals}f}"
 
 
 def percent(share: float, decimals: int = 0) -> str:
@@ -56,7 +56,7 @@ def percent(share: float, decimals: int = 0) -> str:
     >>> percent(0.125, 1), percent(float("nan"))
     ('12.5 %', '-')
     """
-    return NOTHING if isnan(share) else f"{fixed(100 * share, decimals)} %"
+    return NO_NUMBER if isnan(share) else f"{fixed(100 * share, decimals)} %"
 
 
 def probability(value: float) -> str:

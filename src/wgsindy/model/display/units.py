@@ -7,21 +7,20 @@ days and states without units, a rate is in 1/d.
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wgsindy.model import tensor
-from wgsindy.model.linear_form import field_names, join_terms
+from wgsindy.model.formulas import field_names, join_terms
+from wgsindy.terms import Expression, Node
 
 if TYPE_CHECKING:
     from wgsindy.model.generator import Generator
 
-TIME, STATES = "time_unit", "units"  # in what a generator knows of its origin
 UNKNOWN = "time"  # stands for its unit
 FIELD = re.compile(r"\b([ab])(\d+)(?:,(\d+))?\b")
 Powers = dict[str, Fraction]
@@ -34,14 +33,6 @@ class Units:
     names: tuple[str, ...]
     time: str = ""
     states: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, names: Sequence[str], info: Mapping[str, Any]) -> Units:
-        """Read what a model file says."""
-        known = info.get(STATES) or {}
-        return cls(
-            tuple(names), str(info.get(TIME) or ""), tuple(known.get(name, "") for name in names)
-        )
 
     @property
     def known(self) -> bool:
@@ -76,7 +67,7 @@ class Units:
         '1/(um^2 s)'
         """
         powers = self._powers(target)
-        for name, power in _exponents(term, self.names).items():
+        for name, power in _exponents(Expression.parse(term, self.names).root).items():
             for unit, own in self._state(self.names.index(name)).items():
                 powers[unit] = powers.get(unit, Fraction(0)) - power * own
         return _written(powers)
@@ -125,28 +116,26 @@ def with_unit(label: str, unit: str) -> str:
     return f"{label} ({unit})" if unit else label
 
 
-def _exponents(term: str, names: Sequence[str]) -> Powers:
+def _exponents(node: Node) -> Powers:
     """Powers of the states in a product; sines and logarithms have none."""
+    match node.kind:
+        case "variable":
+            return {node.name: Fraction(1)}
+        case "power":
+            return _raised(node.children[0], Fraction(node.number))
+        case "*":
+            powers: Powers = {}
+            for factor in node.children:
+                for name, power in _exponents(factor).items():
+                    powers[name] = powers.get(name, Fraction(0)) + power
+            return powers
+        case "+":  # x - 500000
+            return _exponents(node.children[0])
+    return _raised(node.children[0], Fraction(1, 2)) if node.name == "sqrt" else {}
 
-    def powers(node: ast.expr) -> Powers:
-        if isinstance(node, ast.Name):
-            return {node.id: Fraction(1)} if node.id in names else {}
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
-            sign = 1 if isinstance(node.op, ast.Mult) else -1
-            found = powers(node.left)
-            for name, power in powers(node.right).items():
-                found[name] = found.get(name, Fraction(0)) + sign * power
-            return found
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            number = ast.literal_eval(node.right) if isinstance(node.right, ast.Constant) else 0
-            return {n: p * Fraction(number) for n, p in powers(node.left).items()}
-        if isinstance(node, ast.BinOp):  # x - 500000
-            return powers(node.left)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "sqrt":
-            return {n: p / 2 for n, p in powers(node.args[0]).items()}
-        return {}
 
-    return powers(ast.parse(term, mode="eval").body)
+def _raised(base: Node, exponent: Fraction) -> Powers:
+    return {name: power * exponent for name, power in _exponents(base).items()}
 
 
 def _written(powers: Powers) -> str:
@@ -189,7 +178,9 @@ def named_equations(generator: Generator, diffusion: str = "a") -> list[str]:
         own = [found for found in shown if found.target == target]
         bars = [scale * found.std_error for found in own]
         known = bool(own) and not any(isnan(bar) for bar in bars)
-        text = join_terms([(scale * f.value, f.term) for f in own], 3, bars if known else None)
+        text = join_terms(
+            [(scale * f.value, f.term) for f in own], names, 3, bars if known else None
+        )
         unit = f"   [{units.field(target)}]" if units.known else ""
         lines.append(f"{named_fields(target, names, diffusion)} = {text}{unit}")
     return lines

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from wgsindy.errors import DataError
 from wgsindy.model import tensor
-from wgsindy.model.equations import Formulas
+from wgsindy.model.formulas import Formulas
 from wgsindy.terms import FUNCTIONS, Expression, Notation
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ TAKEN = frozenset(
     vector void volatile while with yield E I X
     """.split()  # noqa: SIM905 - a list of quoted words is no easier to read
 )
-PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def program(formulas: Formulas, language: str, *, clipped: bool) -> str:
@@ -89,7 +89,7 @@ def code_names(names: Sequence[str]) -> list[str]:
     """
     found: list[str] = []
     for number, name in enumerate(names, 1):
-        chosen = name if PLAIN.fullmatch(name) else f"state_{number}"
+        chosen = name if PLAIN_NAME.fullmatch(name) else f"state_{number}"
         others = (set(names) - {name}) | set(found)
         while chosen in TAKEN or chosen in others:
             chosen += "_"

@@ -13,7 +13,7 @@ import numpy as np
 from wgsindy import zoo
 from wgsindy.data import Trajectories
 from wgsindy.estimate.likelihood.fit_likelihood import recover_by_likelihood
-from wgsindy.model import linear_form as symbolic
+from wgsindy.model import field_names
 from wgsindy.passes import data_summary
 from wgsindy.terms import library
 from wgsindy.zoo import System
@@ -81,7 +81,7 @@ def true_term_errors(system: System, data: Trajectories) -> dict[str, dict[str, 
     errors = recover_by_likelihood(
         data, basis, summary, SHARP_EULER, given=true != 0
     ).uncertainty.std_errors()
-    drift, entries = symbolic.field_names(data.dimension)
+    drift, entries = field_names(data.dimension)
     return {
         target: {basis.terms[k]: float(errors[row, k]) for k in np.flatnonzero(true[row])}
         for row, target in enumerate([*drift, *entries])

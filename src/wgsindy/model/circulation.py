@@ -1,4 +1,4 @@
-"""The log-density of the sampled states, by score matching, and how a process goes round.
+"""How a process goes round: curl, stationary current, and the log-density that the latter needs.
 
 With log pi = sum_k c_k phi_k + const, the coefficients that minimise the mean squared distance
 between the slopes of log pi and of the model solve  <grad phi . grad phi'> c = -<Laplace phi>
@@ -40,7 +40,7 @@ class ScoreSums:
 
 
 @dataclass(frozen=True)
-class ScorePass(SumPass[ScoreSums]):
+class DensityPass(SumPass[ScoreSums]):
     """Sum what score matching needs, in units of ``scale``."""
 
     basis: Basis
@@ -73,7 +73,7 @@ def fit_density(data: Dataset, terms: str | Library = "poly4") -> LogDensity:
     basis = library(terms).bind(data.names)
     if basis.is_closed:
         basis = basis.in_frame(summary.frame)
-    sums = reduce(ScorePass(basis, summary.frame.scale), data)
+    sums = reduce(DensityPass(basis, summary.frame.scale), data)
     # The constant has no slope; a least-norm solution leaves it out.
     solution = np.linalg.lstsq(sums.gram, -sums.curvature, rcond=None)[0]
     return LogDensity(basis, frozen(np.asarray(solution)))

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from wgsindy.model import Generator, Units, field_names, named_fields, tensor
-from wgsindy.report.digest import States
-from wgsindy.report.field_data import (
-    FieldCurves,
-    colour_ranges,
-    field_curves,
-    field_images,
-    field_values,
-    half_widths,
-    is_constant,
-    planes,
-)
-from wgsindy.report.page_text import capitalised
-from wgsindy.report.pictures.picture import (
-    REFERENCE,
+from wgsindy.data import FloatArray
+from wgsindy.draw.picture import (
     SERIES,
     SOFT,
     SQUARE,
     UNIDENTIFIED,
+    Colour,
     Picture,
     Spec,
     axes,
     band,
+    capitalised,
     curve,
     heat,
-    numbers,
 )
+from wgsindy.draw.planes import (
+    FieldCurves,
+    StateCloud,
+    View,
+    all_field_names,
+    colour_ranges,
+    data_planes,
+    field_pairs,
+    field_values,
+    half_widths,
+    is_constant,
+)
+from wgsindy.model import Generator, Units, field_names, named_fields
 
-CELLS, POINTS = 31, 81
+IMAGE_CELLS, CURVE_POINTS = 31, 81
 MOST_PLACES = 2000  # of the data at which a field is compared with a constant
-PALE_COLOURS = [[0.0, "var(--empty)"], [1.0, "var(--pale)"]]
 
 
 def field_titles(units: Units) -> dict[str, str]:
@@ -48,9 +48,9 @@ def field_titles(units: Units) -> dict[str, str]:
     ['drift of y: b[y] (um/s)', 'variance of x: a[x, x] (um^2/s)']
     """
     names = units.names
-    drift, entries = field_names(len(names))
+    drift, _ = field_names(len(names))
     titles = dict(zip(drift, (f"drift of {name}" for name in names), strict=True))
-    for field, (p, q) in zip(entries, tensor.pairs(len(names)), strict=True):
+    for field, (p, q) in field_pairs(len(names)).items():
         shared = f"covariance of {names[q]} and {names[p]}"
         titles[field] = f"variance of {names[p]}" if p == q else shared
     return {field: f"{title}: {units.title(field)}" for field, title in titles.items()}
@@ -67,7 +67,7 @@ class Constant(NamedTuple):
 
 
 def constant_fields(
-    generator: Generator, data: States, weak: Collection[str] = ()
+    generator: Generator, data: StateCloud, weak: Collection[str] = ()
 ) -> list[Constant]:
     """Those of the fields that are one number: nothing is drawn of them.
 
@@ -84,7 +84,7 @@ def constant_fields(
     ]
 
 
-def field_pictures(generator: Generator, data: States, weak: Collection[str]) -> list[Picture]:
+def field_pictures(generator: Generator, data: StateCloud, weak: Collection[str]) -> list[Picture]:
     """Images for two coordinates, curves through the middle of the data for any other number.
 
     None of a field that is constant, see :func:`constant_fields`.
@@ -111,31 +111,32 @@ def _as_unidentified(picture: Picture) -> Picture:
 
 def _without_colour(trace: Spec) -> Spec:
     if trace["type"] == "heatmap":
-        return trace | {"colorscale": PALE_COLOURS}
-    grey: Spec = {"line": trace["line"] | {"color": REFERENCE}}
-    return trace | grey | ({"fillcolor": SOFT[REFERENCE]} if "fill" in trace else {})
+        return trace | {"colorscale": [[0.0, Colour.EMPTY], [1.0, Colour.PALE]]}
+    grey: Spec = {"line": trace["line"] | {"color": Colour.REFERENCE}}
+    return trace | grey | ({"fillcolor": SOFT[Colour.REFERENCE]} if "fill" in trace else {})
 
 
-def _images(generator: Generator, data: States) -> dict[str, Picture]:
-    plane = planes(data)[0]
-    mesh, names = plane.cells(CELLS), plane.view.names
+def _images(generator: Generator, data: StateCloud) -> dict[str, Picture]:
+    plane = data_planes(data)[0]
+    mesh, names = plane.cells(IMAGE_CELLS), plane.names
     # Colours are for where there are samples; in empty corners a polynomial can be anything.
-    seen = plane.counts(data, CELLS) > 0
-    images, widths = field_images(generator, mesh, seen), half_widths(generator, mesh.states)
+    occupied = plane.counts(data, IMAGE_CELLS) > 0
+    fields, widths = field_values(generator, mesh.states), half_widths(generator, mesh.states)
+    colours = colour_ranges(fields[:, occupied], generator.dimension)
     pictures = {}
     for (field, title), values, (low, high), width in zip(
-        field_titles(generator.units).items(), images.values, images.colours, widths, strict=True
+        field_titles(generator.units).items(), fields, colours, widths, strict=True
     ):
         called = named_fields(field, generator.names)
         hover = f"{names[0]} = %{{x:.3g}}, {names[1]} = %{{y:.3g}}<br>{called} = %{{z:.4g}}"
         sure: Spec = {}
         if np.isfinite(width).all():
             hover += " ± %{customdata:.2g}"
-            sure = {"customdata": numbers(mesh.as_image(width))}
+            sure = {"customdata": mesh.as_image(width)}
         shown = heat(
             mesh, values, zmin=low, zmax=high, hovertemplate=hover + "<extra></extra>", **sure
         )
-        there = values[seen]
+        there = values[occupied]
         pictures[field] = Picture(
             name=f"field-{field}",
             title=capitalised(title),
@@ -151,20 +152,28 @@ def _images(generator: Generator, data: States) -> dict[str, Picture]:
     return pictures
 
 
-def _curves(generator: Generator, data: States) -> dict[str, Picture]:
-    found, units = field_curves(generator, data, POINTS), generator.units
+def _curves(generator: Generator, data: StateCloud) -> dict[str, Picture]:
+    view, units = View.of(data.states), generator.units
+    curves = [FieldCurves.along(generator, view, p, CURVE_POINTS) for p in range(data.dimension)]
     titles = field_titles(units)
     # The least and the largest of all curves and bands of a field, ``(F, 2)``.
     extremes = np.array(
         [
             (
-                np.nanmin([(c.values[f], c.low[f]) for c in found]),
-                np.nanmax([(c.values[f], c.high[f]) for c in found]),
+                np.nanmin([(c.values[f], c.low[f]) for c in curves]),
+                np.nanmax([(c.values[f], c.high[f]) for c in curves]),
             )
             for f in range(len(titles))
         ]
     )
-    below = data.names[0] if data.dimension == 1 else "standard deviations from the median"
+    labels, below = [f"along {name}" for name in data.names], "standard deviations from the median"
+    if data.dimension == 1:
+        below = data.names[0]
+    else:  # coordinates share an axis, whatever their units
+        curves = [
+            one._replace(places=(one.places - middle) / (column.std() or 1.0))
+            for one, middle, column in zip(curves, view.centre, data.states.T, strict=True)
+        ]
     return {
         field: Picture(
             name=f"field-{field}",
@@ -172,10 +181,12 @@ def _curves(generator: Generator, data: States) -> dict[str, Picture]:
             alt=(f"Curves of the {title}, amid the data: from {low:.3g} to {high:.3g}."),
             traces=[
                 trace
-                for p, curves in enumerate(found)
-                for trace in _curve_traces(curves, number, p, data, units.title(field))
+                for p, (one, label) in enumerate(zip(curves, labels, strict=True))
+                for trace in curve_traces(
+                    one, number, label if len(curves) > 1 else units.title(field), p
+                )
             ],
-            layout=axes(below, units.title(field), yaxis={"range": numbers(_with_margin(*opened))}),
+            layout=axes(below, units.title(field), yaxis={"range": _with_margin(*opened)}),
         )
         for number, ((field, title), (low, high), opened) in enumerate(
             zip(titles.items(), extremes, colour_ranges(extremes, data.dimension), strict=True)
@@ -183,22 +194,43 @@ def _curves(generator: Generator, data: States) -> dict[str, Picture]:
     }
 
 
-def _curve_traces(curves: FieldCurves, number: int, p: int, data: States, field: str) -> list[Spec]:
-    """Field ``number`` along coordinate ``p``, below it its band."""
-    places, label = curves.places, field
-    if data.dimension > 1:  # coordinates share an axis, whatever their units
-        column = data.states[:, p]
-        places = (places - np.median(column)) / (column.std() or 1.0)
-        label = f"along {data.names[p]}"
-    traces = []
+def curve_traces(curves: FieldCurves, field: int, label: str, number: int = 0) -> list[Spec]:
+    """A field along a coordinate as the ``number``-th series, and its band."""
+    drawn = [curve(curves.places, curves.values[field], label, number)]
     if curves.has_bands:
-        low, high = curves.low[number], curves.high[number]
-        strip = band(places, low, high, f"95 % {label}", SERIES[p % len(SERIES)])
-        traces.append(strip | {"showlegend": False})
-    return [*traces, curve(places, curves.values[number], label, p)]
+        ends = curves.low[field], curves.high[field]
+        strip = band(curves.places, *ends, f"95 % {label}", SERIES[number % len(SERIES)])
+        drawn.insert(0, strip | {"showlegend": False})
+    return drawn
 
 
-def _with_margin(low: float, high: float) -> tuple[float, float]:
+def line_picture(
+    curves: Mapping[str, FieldCurves], field: str, below: str, beside: str = "", title: str = ""
+) -> Picture:
+    """One field along a coordinate, of each generator by its label, with its band.
+
+    A variance is seen from zero: small changes must look small.
+    """
+    names = all_field_names(next(iter(curves.values())).dimension)
+    number = names.index(field)
+    ends = [(one.values[number], one.low[number], one.high[number]) for one in curves.values()]
+    low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
+    if low >= 0 and field.startswith("a"):
+        low = 0.0
+    return Picture(
+        name=f"line-{field}",
+        title=title,
+        alt=f"{beside or field} along {below}",
+        traces=[
+            trace
+            for series, (label, one) in enumerate(curves.items())
+            for trace in curve_traces(one, number, label, series)
+        ],
+        layout=axes(below, beside, yaxis={"range": _with_margin(low, high)}),
+    )
+
+
+def _with_margin(low: float, high: float) -> FloatArray:
     """Ends of an axis: a little more than what is drawn."""
-    margin = 0.05 * (high - low)
-    return low - margin, high + margin
+    margin = 0.05 * (high - low) or 1.0
+    return np.array([low - margin, high + margin])

@@ -1,24 +1,30 @@
-"""Simulators of any process that has a drift and a diffusion tensor, all trajectories at once.
+"""Paths of any process that has a drift and a diffusion tensor, and forecasts made of them.
 
 Each scheme maps starting points ``(R, d)`` to states ``(R, steps + 1, d)``. A process is anything
 with ``names``, ``drift(x)`` and ``diffusion(x)``: a recovered generator or a zoo truth.
+A forecast is a fan of paths, the doubt about the equations included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from wgsindy.data import FloatArray, Trajectories, real_number, real_numbers, whole_number
-from wgsindy.errors import SimulationError
+from wgsindy.errors import DataError, SimulationError
 from wgsindy.model import tensor
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-class Process(Protocol):
+    from wgsindy.model.generator import Generator
+
+
+class Diffusion(Protocol):
     """A diffusion process dX = b(X) dt + sigma(X) dW with a = sigma sigma'."""
 
     @property
@@ -40,7 +46,7 @@ OUTWARDS = (
     "the data."
 )
 MOST_NUMBERS = 2**31  # of all states of a simulation: 16 GiB
-Scheme = Callable[[Process, FloatArray, float, int, np.random.Generator], FloatArray]
+Scheme = Callable[[Diffusion, FloatArray, float, int, np.random.Generator], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class EulerMaruyama:
     substeps: int = 1
 
     def __call__(
-        self, process: Process, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
+        self, process: Diffusion, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
     ) -> FloatArray:
         h = dt / self.substeps
         lower = -np.inf if self.lower is None else np.array(self.lower)
@@ -76,7 +82,7 @@ class ExactLinear:
     """Exact transitions of dX = (A X + c) dt + L dW with constant tensor (Ornstein-Uhlenbeck)."""
 
     def __call__(
-        self, process: Process, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
+        self, process: Diffusion, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
     ) -> FloatArray:
         matrix, offset, noise_tensor = _linear_parts(process, start)
         flow, shift, covariance = linear_transition(matrix, offset, noise_tensor, dt)
@@ -109,7 +115,9 @@ def linear_transition(
     return flow, shift, (covariance + covariance.T) / 2
 
 
-def _linear_parts(process: Process, start: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _linear_parts(
+    process: Diffusion, start: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     d = start.shape[1]
     probes = np.vstack([np.zeros(d), np.eye(d), np.full(d, 2.5), start[0]])
     drift, field = process.drift(probes), process.diffusion(probes)
@@ -127,7 +135,7 @@ class ExactLognormal:
     """Exact transitions of dX_i = mu_i X_i dt + X_i (L dW)_i (geometric Brownian motion)."""
 
     def __call__(
-        self, process: Process, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
+        self, process: Diffusion, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
     ) -> FloatArray:
         ones, probe = np.ones((1, start.shape[1])), start[:1]
         growth, covariance = process.drift(ones)[0], process.diffusion(ones)[0]
@@ -158,7 +166,7 @@ class KineticSplitting:
     limit: float = np.inf
 
     def __call__(
-        self, process: Process, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
+        self, process: Diffusion, start: FloatArray, dt: float, steps: int, rng: np.random.Generator
     ) -> FloatArray:
         friction, strength = _kinetic_parts(process, start)
         decay = np.exp(-friction * dt)
@@ -181,7 +189,7 @@ class KineticSplitting:
         return paths.swapaxes(0, 1)
 
 
-def _kinetic_parts(process: Process, start: FloatArray) -> tuple[float, float]:
+def _kinetic_parts(process: Diffusion, start: FloatArray) -> tuple[float, float]:
     if start.shape[1] != 2:
         raise SimulationError(f"a kinetic process has 2 coordinates, got {start.shape[1]}.")
     probes = np.array([[0.3, 0.0], [0.3, 1.0], [-1.2, 2.0], [-1.2, 0.0]])
@@ -224,7 +232,7 @@ def randomness(random_state: int | np.random.Generator | None) -> np.random.Gene
 
 
 def simulate(
-    process: Process,
+    process: Diffusion,
     x0: ArrayLike,
     *,
     dt: float,
@@ -268,3 +276,163 @@ def simulate(
             f"a trajectory became infinite at step {first} of {steps}: {OUTWARDS}"
         )
     return Trajectories(list(paths), dt, names=process.names)
+
+
+# A step of Euler-Maruyama covers at most this share of the time in which the drift changes.
+FAN_STEP = 0.05
+MOST_FAN_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Fan:
+    """Simulated futures and their pointwise bands; ``T`` times, ``L`` levels, ``R`` paths.
+
+    Bands hold a share ``levels`` of the paths at each time. Paths that leave the finite numbers
+    count as beyond both ends: with more of them than a band leaves out, its ends are infinite.
+    """
+
+    names: tuple[str, ...]
+    times: FloatArray  # (T,) from 0
+    median: FloatArray  # (T, d)
+    levels: tuple[float, ...]  # (L,)
+    low: FloatArray  # (L, T, d)
+    high: FloatArray  # (L, T, d)
+    paths: FloatArray  # (R, T, d); NaN from where a path is no longer finite
+    doubts: bool  # whether equations were drawn from their error bars
+
+    @property
+    def diverged(self) -> float:
+        """Share of paths that left the finite numbers."""
+        return float(np.mean(~np.isfinite(self.paths[:, -1]).all(axis=1)))
+
+    def plot(self, coordinate: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw the bands and the median of one coordinate, by default the first, against time."""
+        from wgsindy.draw import draw_picture, time_picture
+
+        name = self.names[0] if coordinate is None else coordinate
+        if name not in self.names:
+            raise DataError(f"there is no coordinate {name!r}; there are {list(self.names)}.")
+        p, diverging = self.names.index(name), f"{100 * self.diverged:.2g} % of the paths diverge"
+        picture = time_picture(
+            name,
+            self.times,
+            (self.median[:, p], "median"),
+            [
+                (self.low[rank, :, p], self.high[rank, :, p], f"{100 * level:g} %")
+                for rank, level in enumerate(self.levels)
+            ],
+            title=diverging if self.diverged else "",
+        )
+        return draw_picture(picture, ax)
+
+
+def forecast(
+    generator: Generator,
+    x0: ArrayLike,
+    horizon: float,
+    *,
+    steps: int,
+    paths: int,
+    levels: Sequence[float],
+    doubts: bool,
+    random_state: int | np.random.Generator | None,
+) -> Fan:
+    """Simulate a fan; see :meth:`wgsindy.Generator.forecast`."""
+    start = real_numbers(x0, "x0", SimulationError).reshape(-1)
+    horizon = real_number(horizon, "horizon", SimulationError)
+    shares = sorted(np.atleast_1d(real_numbers(levels, "levels", SimulationError)).tolist())
+    if start.shape != (generator.dimension,) or not np.isfinite(start).all():
+        raise SimulationError(f"x0 must be {generator.dimension} finite numbers, got {x0!r:.80}.")
+    if not 0 < horizon < np.inf:
+        raise SimulationError(f"a forecast needs horizon > 0, got {horizon}.")
+    check_size(whole_number(paths, "paths", 2, SimulationError), steps, generator.dimension)
+    if not shares or not all(0 < level < 1 for level in shares):
+        raise SimulationError(f"levels are probabilities like 0.9, got {shares}.")
+    rng, dt = randomness(random_state), horizon / steps
+    known = doubts and generator.uncertainty is not None
+    process = Drawn(generator, paths, rng if known else None)
+    scheme = EulerMaruyama(substeps=_substeps(generator, start, dt))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        found = scheme(process, np.tile(start, (paths, 1)), dt, steps, rng)
+    lost = ~np.isfinite(found).all(axis=2)
+    found[np.maximum.accumulate(lost, axis=1)] = np.nan
+    ends = np.array([[(1 - level) / 2, (1 + level) / 2] for level in shares])
+    below, above = (np.nan_to_num(found, nan=end) for end in (-np.inf, np.inf))
+    middle = np.quantile(below, 0.5, axis=0, method="inverted_cdf")
+    return Fan(
+        names=generator.names,
+        times=np.linspace(0.0, horizon, steps + 1),
+        median=np.where(np.isfinite(middle), middle, np.nan),
+        levels=tuple(shares),
+        low=np.quantile(below, ends[:, 0], axis=0, method="inverted_cdf"),
+        high=np.quantile(above, ends[:, 1], axis=0, method="inverted_cdf"),
+        paths=found,
+        doubts=known,
+    )
+
+
+def _substeps(generator: Generator, start: FloatArray, dt: float) -> int:
+    """Steps within ``dt`` that are short against the rates of the drift near start and data."""
+    places = [start]
+    if generator.region is not None:
+        centre, scale = generator.region.centre, generator.region.scale
+        places += [centre, centre + scale, centre - scale]
+    slopes = generator.drift_jacobian(np.array(places))
+    rates = np.linalg.norm(slopes[np.isfinite(slopes).all(axis=(1, 2))], ord=2, axis=(1, 2))
+    return int(np.clip(np.ceil(dt * rates.max(initial=0.0) / FAN_STEP), 1, MOST_FAN_STEPS))
+
+
+class Drawn:
+    """A process of ``R`` paths, each with equations of its own, drawn from the error bars.
+
+    Drift coefficients from their spread with the choice of terms left open, as in
+    :meth:`wgsindy.Generator.bands`; entries of the tensor from theirs, negative eigenvalues set to
+    zero. Without ``rng`` all have the fitted equations.
+    """
+
+    def __init__(self, generator: Generator, paths: int, rng: np.random.Generator | None) -> None:
+        self.names, self.generator = generator.names, generator
+        self.drift_of_path: FloatArray | None = None
+        if rng is None:
+            return
+        sure = generator.uncertainty
+        assert sure is not None
+        self.drift_of_path = _draws(generator.drift_coefficients, sure.drift_spread, paths, rng)
+        entries = generator.tensor_field.coefficients
+        self.entries_of_path = _draws(entries, sure.entry_covariance, paths, rng)
+
+    def drift(self, points: ArrayLike) -> FloatArray:
+        """Drift ``(R, d)``, a row for each path."""
+        if self.drift_of_path is None:
+            return self.generator.drift(points)
+        theta = self.generator.basis.values(np.asarray(points))
+        return np.einsum("rk,rdk->rd", theta, self.drift_of_path)
+
+    def diffusion(self, points: ArrayLike) -> FloatArray:
+        """Tensor ``(R, d, d)``; zero where a path is no longer finite."""
+        states = np.asarray(points)
+        finite = np.isfinite(states).all(axis=1)
+        d = states.shape[1]
+        field = np.zeros((len(states), d, d))
+        theta, form = self.generator.basis.values(states[finite]), self.generator.tensor_field
+        if self.drift_of_path is None:
+            values = theta @ form.coefficients.T
+        else:
+            values = np.einsum("rk,rek->re", theta, self.entries_of_path[finite])
+        whole = np.isfinite(values).all(axis=1)  # a finite state may have an infinite tensor
+        inside = np.flatnonzero(finite)[whole]
+        if self.drift_of_path is None:
+            field[inside] = form(theta[whole])
+        else:
+            field[inside] = tensor.clip(tensor.symmetric(values[whole], d))
+        return field
+
+
+def _draws(
+    mean: FloatArray, covariance: FloatArray, count: int, rng: np.random.Generator
+) -> FloatArray:
+    """Normal draws ``(count, F, K)`` of fields ``mean (F, K)``, ``covariance (F, K, K)``."""
+    values, vectors = np.linalg.eigh(covariance)
+    roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    noise = rng.standard_normal((count, *mean.shape))
+    return mean + np.einsum("fkl,rfl->rfk", roots, noise)

@@ -4,46 +4,44 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
 from wgsindy.data import Chunk, Dataset, FloatArray, Trajectories, frozen
+from wgsindy.draw import StateCloud
 from wgsindy.model import Generator, typographic
 from wgsindy.passes import SegmentPass, SumPass, joined_segments, merged_by, reduce
 
-SEGMENTS = 50
+SHOWN_SEGMENTS = 50
 SEGMENT_STEPS = 4000  # long enough to be simulated again
-MOST = SEGMENTS * SEGMENT_STEPS  # states and steps kept of a stream
-
-
-class States(Protocol):
-    """Anything that has states to be drawn."""
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def dimension(self) -> int: ...
-    @property
-    def states(self) -> FloatArray: ...
+SHOWN_STEPS = SHOWN_SEGMENTS * SEGMENT_STEPS  # states and steps kept of a stream
 
 
 @dataclass(frozen=True)
-class Digest:
-    """What pictures and comparisons are made from."""
+class PlotSample(StateCloud):
+    """What pictures and comparisons are made from: states of all samples, evenly taken."""
 
     whole: Dataset
-    states: FloatArray  # (n, d) of all samples, evenly taken
     segments: Trajectories  # of neighbouring samples, evenly spread
     low: FloatArray  # (d,) smallest of all states
     high: FloatArray  # (d,) largest of all states
     steps: tuple[float, float]  # shortest and longest of all
-    names: tuple[str, ...]  # of the coordinates
 
-    @property
-    def dimension(self) -> int:
-        """Number of coordinates."""
-        return self.whole.dimension
+    @classmethod
+    def of(cls, data: Dataset | PlotSample) -> PlotSample:
+        """Take all of data in memory; read other data once, and keep what is drawn."""
+        if isinstance(data, PlotSample):
+            return data
+        if isinstance(data, Trajectories):
+            states, steps = data.states, np.concatenate([*map(data.steps, range(len(data)))])
+            low, high = states.min(axis=0), states.max(axis=0)
+            ends = float(steps.min()), float(steps.max())
+            return cls(data.names, states, data, data, low, high, ends)
+        taken = reduce(PlotSamplePass(data), data)
+        segments = joined_segments(taken.segments, data.names)
+        states = segments.states if data.n_increments <= SHOWN_STEPS else taken.states()
+        ends = taken.shortest, taken.longest
+        return cls(data.names, states, data, segments, taken.low, taken.high, ends)
 
     @property
     def share(self) -> float:
@@ -58,27 +56,12 @@ class Digest:
         return (
             f"Pictures of states show {len(self.states)} of {self.whole.n_samples} samples, evenly "
             "taken: a hatched cell may hold others. Residuals and simulations are compared on "
-            f"{self.segments.n_increments} of {self.whole.n_increments} steps, in {SEGMENTS} "
+            f"{self.segments.n_increments} of {self.whole.n_increments} steps, in {SHOWN_SEGMENTS} "
             "segments evenly spread. Equations, error bars and checks are those of all samples."
         )
 
 
-def digest(data: Dataset | Digest) -> Digest:
-    """Read the data once and keep what is drawn; of data in memory, all of them."""
-    if isinstance(data, Digest):
-        return data
-    in_memory = isinstance(data, Trajectories)
-    found = reduce(DigestPass(data, 0 if in_memory else MOST), data)
-    segments = (
-        data if isinstance(data, Trajectories) else joined_segments(found.segments, data.names)
-    )
-    few = in_memory or data.n_increments <= MOST
-    states = segments.states if few else found.states()
-    steps = found.shortest, found.longest
-    return Digest(data, states, segments, found.low, found.high, steps, data.names)
-
-
-def relative(generator: Generator, data: Digest) -> tuple[Generator, Digest]:
+def relative(generator: Generator, data: PlotSample) -> tuple[Generator, PlotSample]:
     """Measure states from where the terms of a generator are, and name them after it.
 
     What is drawn far from zero would have ticks that differ in their last digits only.
@@ -99,8 +82,8 @@ def relative(generator: Generator, data: Digest) -> tuple[Generator, Digest]:
 
 
 @dataclass
-class Found:
-    """What :class:`DigestPass` collects."""
+class Taken:
+    """What :class:`PlotSamplePass` collects."""
 
     low: FloatArray = field(metadata=merged_by(np.minimum))
     high: FloatArray = field(metadata=merged_by(np.maximum))
@@ -114,25 +97,23 @@ class Found:
         return frozen(np.concatenate([x for _, x in sorted(self.samples, key=lambda s: s[0])]))
 
 
-class DigestPass(SumPass[Found]):
-    """Collect ranges, about ``most`` states evenly taken, and segments of as many steps in all."""
+class PlotSamplePass(SumPass[Taken]):
+    """Collect ranges, states evenly taken, and segments of about as many steps in all."""
 
-    def __init__(self, data: Dataset, most: int) -> None:
-        self.dimension, self.most = data.dimension, most
-        self.every = max(1, data.n_increments // most) if most else 0
-        self.segments = SegmentPass.evenly(data, SEGMENTS, SEGMENT_STEPS) if most else None
+    def __init__(self, data: Dataset) -> None:
+        self.dimension, self.every = data.dimension, max(1, data.n_increments // SHOWN_STEPS)
+        self.segments = SegmentPass.evenly(data, SHOWN_SEGMENTS, SEGMENT_STEPS)
 
-    def empty(self) -> Found:
-        return Found(np.full(self.dimension, np.inf), np.full(self.dimension, -np.inf))
+    def empty(self) -> Taken:
+        return Taken(np.full(self.dimension, np.inf), np.full(self.dimension, -np.inf))
 
-    def add(self, total: Found, chunk: Chunk) -> Found:
+    def add(self, total: Taken, chunk: Chunk) -> Taken:
         for states in (chunk.states, chunk.states + chunk.increments):
             total.low = np.minimum(total.low, states.min(axis=0))
             total.high = np.maximum(total.high, states.max(axis=0))
         total.shortest = min(total.shortest, float(chunk.dt.min()))
         total.longest = max(total.longest, float(chunk.dt.max()))
-        if self.segments is not None:
-            first = -chunk.start % self.every
-            total.samples.append((chunk.start, chunk.states[first :: self.every].copy()))
-            self.segments.add(total.segments, chunk)
+        first = -chunk.start % self.every
+        total.samples.append((chunk.start, chunk.states[first :: self.every].copy()))
+        self.segments.add(total.segments, chunk)
         return total

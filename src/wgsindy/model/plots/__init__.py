@@ -1,1 +1,0 @@
-"""Matplotlib pictures of a generator and of its forecasts: data in, Axes out."""

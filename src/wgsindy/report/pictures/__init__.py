@@ -1,1 +1,0 @@
-"""Pictures of the page, as data for its JavaScript."""
