@@ -310,6 +310,10 @@ def _candidates(
     if k <= QUICK_LIMIT:
         return _try_all(problem, costs, np.zeros(k, dtype=bool))
     supports, gains = _climb(problem, costs)
+    # About a point far from zero, a line is two terms that say nothing one by one.
+    low, more = _climb(problem, costs, costs <= costs.min() + ROUNDED)
+    if (more - low @ costs).max() > (gains - supports @ costs).max() + ROUNDED:
+        supports, gains = low, more
     if not exhaustive or k > EXHAUSTIVE_LIMIT:
         return supports, gains
     reached = float((gains - supports @ costs).max())

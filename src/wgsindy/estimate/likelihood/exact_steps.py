@@ -16,7 +16,7 @@ import numpy as np
 from wgsindy.data import FloatArray, whole_blocks
 from wgsindy.errors import LibraryError
 from wgsindy.estimate.likelihood.evidence import Posterior, no_numbers
-from wgsindy.estimate.likelihood.improve import Iterate, best_of, improve, paid_for
+from wgsindy.estimate.likelihood.improve import Iterate, first_settled, improve, paid_for
 from wgsindy.estimate.likelihood.normal_equations import (
     EXTRA_VARIANCES,
     NormalEquations,
@@ -112,7 +112,7 @@ class ExactSteps:
         fitted to what is left of the others. So where it happens, the pass is run again without
         following.
         """
-        first = self._pass(process)
+        first = self._pass(process) if process.dynamics.can_be_followed else None
         if first is None:
             return None
         fallen = (first.sums.impossible > 0) & (process.variance_floor < FIRST_FLOOR)
@@ -215,7 +215,7 @@ def fit_exact(
         if (selection.basis.degrees > QUADRATIC).any():
             starts.append(from_quadratic)
     starts.append(from_rest)
-    best = best_of(starts)
+    best = first_settled(starts)
     if best is None:
         raise no_numbers()
     return best

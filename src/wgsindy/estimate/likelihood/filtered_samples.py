@@ -37,6 +37,7 @@ MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 # Log-likelihood that a step may be worth, a coefficient, for another pass not to be; and the step
 # that would come after it.
 SETTLED_STEP, NEGLIGIBLE = 0.005, 5e-5  # that of a tenth of a standard error
+STAGE = 1.0  # the same at the end of a first stage
 MOST_FILTERINGS = 16  # passes from one start; what settles takes 4 to 10
 NEARLY = 0.2  # share of what a rough step may be worth that the one after it may be
 BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
@@ -74,11 +75,14 @@ class FilteredSamples:
         self, process: Process, earlier: Sequence[Posterior], before: float
     ) -> Iterate[FilterSums] | None:
         """Run a pass, choose terms from it, and fit them."""
+        if not process.dynamics.can_be_followed:
+            return None
         sums = filtered(process, self.run, self.block)
         if not sums.is_sound(process):
             return None
         found = chosen(process, sums, self.selection, earlier)
-        if found is None:
+        # No step is worth more than samples are: then derivatives along the filter have exploded.
+        if found is None or not 0 <= found.left <= sums.count:
             return None
         # Each step is as much shorter than the one before as that was than its own.
         enough = found.left <= max(SETTLED_STEP, (NEGLIGIBLE * before) ** 0.5)
@@ -99,6 +103,15 @@ class FilteredSamples:
         worth.
         """
         return improve(self.look(start, earlier, before), self, before=before)
+
+    def follow_by_stages(self, start: Process) -> Iterate[FilterSums] | None:
+        """Improve first with noise that is the same everywhere, then with all terms.
+
+        Far from the truth, what the drift does not explain looks like noise that differs.
+        """
+        simple = replace(self, selection=replace(self.selection, one_noise=True), roughly=STAGE)
+        end = simple.follow(start)
+        return end and self.follow(end.proposal, end.chosen, end.left)
 
 
 def leaves_a_tensor(last: Iterate[FilterSums]) -> bool:

@@ -14,7 +14,7 @@ from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.exact_steps import with_drift
 from wgsindy.estimate.likelihood.filter_sums import FilterSums
 from wgsindy.estimate.likelihood.filtered_samples import FilteredSamples, chosen, memory
-from wgsindy.estimate.likelihood.improve import Iterate, best_of, constant_tensor
+from wgsindy.estimate.likelihood.improve import Iterate, constant_tensor, first_settled
 from wgsindy.estimate.likelihood.noise_detection import stands_out
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Runner, Sums
 from wgsindy.estimate.likelihood.process import Process
@@ -213,7 +213,7 @@ def follow_positions(
         ways[0:0] = [
             partial(follow_all, begin, selection, run, earlier, forced=forced, coarse=True)
         ]
-    last = best_of(ways)
+    last = first_settled(ways)
     if last is None:
         free = replace(start, drift=_free(start))
         last = follow_all(free, selection, run, forced=forced)

@@ -88,12 +88,20 @@ def improve(
                 break
             trial, process = None, midway(last.process, process)
         if trial is None:
-            return last
+            return _held(last)
         if earlier is not None and _go_round(earlier, last, trial):
             # What is handed over is what the last pass proposes: that of the better process.
             return last if trial.evidence >= last.evidence else trial
         earlier, last, before = last, trial, last.left
-    return last
+    if last is None or kernel.ends(last, before):
+        return last
+    return _held(last)
+
+
+def _held(last: Iterate[S]) -> Iterate[S]:
+    """Let an iterate be its own proposal: the step that it asks for was not seen to be better."""
+    equations = last.equations.solved_by(last.process.drift, last.process.entries)
+    return last._replace(equations=equations, proposal=last.process)
 
 
 def _go_round(earlier: Iterate[S], last: Iterate[S], trial: Iterate[S]) -> bool:
@@ -111,18 +119,21 @@ def paid_for(chosen: Sequence[Posterior]) -> float:
     return float(sum(one.paid[0] for one in chosen))
 
 
-def best_of(starts: Iterable[Callable[[], Iterate[S] | None]]) -> Iterate[S] | None:
+def first_settled(starts: Iterable[Callable[[], Iterate[S] | None]]) -> Iterate[S] | None:
     """Return the first end that has settled; if there is none, that of most evidence."""
-    best: Iterate[S] | None = None
+    ends = []
     for start in starts:
         end = start()
-        if end is None:
-            continue
-        if end.settled:
+        if end is not None and end.settled:
             return end
-        if best is None or end.evidence > best.evidence:
-            best = end
-    return best
+        ends.append(end)
+    return likeliest(ends)
+
+
+def likeliest(ends: Iterable[Iterate[S] | None]) -> Iterate[S] | None:
+    """Return the end of most evidence."""
+    there = [end for end in ends if end is not None]
+    return max(there, key=lambda end: end.evidence, default=None)
 
 
 def midway(used: Process, later: Process) -> Process:

@@ -402,6 +402,17 @@ class NormalEquations:
         pairs = enumerate(tensor.pairs(self.dimension))
         return any(p != q and bool(self.drift_gram[e].any()) for e, (p, q) in pairs)
 
+    def solved_by(self, drift: FloatArray, entries: FloatArray) -> NormalEquations:
+        """Return equations of the same information that ``drift`` and ``entries`` solve."""
+        d, coupling, fields = self.dimension, self.coupling, np.vstack([drift, entries])
+        own = [sum(self._between(p, q) @ drift[q] for q in range(d)) for p in range(d)]
+        entry_cross = np.einsum("ekl,el->ek", self.entry_gram, entries)
+        if coupling is not None:
+            cross = np.einsum("fkgl,gl->fk", coupling.gram, fields)
+            entry_cross = np.einsum("ekfl,fl->ek", coupling.gram[d:, :, d:], entries)
+            coupling = coupling._replace(cross=cross)
+        return replace(self, drift_cross=np.array(own), entry_cross=entry_cross, coupling=coupling)
+
     @property
     def are_sound(self) -> bool:
         """Whether all sums are numbers, and tell something about every coefficient."""

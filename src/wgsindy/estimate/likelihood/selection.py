@@ -117,7 +117,8 @@ class TermSelection:
 
     ``given (d + E, K)``: the terms of each field, where they are known. Nothing is selected then.
     ``known (d + E, K)``: coefficients of fields that are not estimated, in units of the noise; NaN
-    for all others. Terms beyond ``most_degree`` are not chosen.
+    for all others. Terms beyond ``most_degree`` are not chosen, nor, with ``one_noise``, terms of
+    the tensor that differ between states.
     """
 
     basis: Basis
@@ -126,6 +127,7 @@ class TermSelection:
     given: BoolArray | None
     known: FloatArray | None = None
     most_degree: float = np.inf
+    one_noise: bool = False
 
     @cached_property
     def costs(self) -> FloatArray:
@@ -146,7 +148,10 @@ class TermSelection:
         last = field if field < d else max(tensor.pairs(d)[field - d])
         if last >= d - inputs:
             return np.full(len(self.basis), SURE)
-        return self.costs if self.given is None else np.where(self.given[field], -SURE, SURE)
+        if self.given is not None:
+            return np.where(self.given[field], -SURE, SURE)
+        differs = self.one_noise & (field >= d) & (self.basis.degrees > 0)
+        return np.where(differs, SURE, self.costs)
 
     def _is_known(self, field: int) -> bool:
         return self.known is not None and not np.isnan(self.known[field]).any()

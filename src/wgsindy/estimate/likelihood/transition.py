@@ -227,6 +227,7 @@ MOST_SKEWED = 8  # coordinates whose third moments are followed
 SHORT_STEP = 0.15  # |J| dt up to which two points a step are enough: errors are (J dt)^2 / 24
 LONGEST_SUBSTEP = 0.8  # |J| h of a Runge-Kutta step of fourth order, of a sample of states
 MOST_SUBSTEPS = 8
+STABLE_SUBSTEP = 2.7  # |J| h of such a step beyond which decays grow
 THIRD_ORDER = 0.002  # errors of three points a step, (J dt)^3 / 24, where these are enough
 WORST = 0.3  # standard errors of the drift that the error of a step may be
 BEYOND = 0.25  # ranges of the data beyond these, up to which formulas are followed
@@ -516,6 +517,24 @@ class Dynamics:
         return bool(self.entries[self._own].any(axis=1).all())
 
     @cached_property
+    def _probed(self) -> tuple[float, FloatArray]:
+        """Largest |J| dt at some states, and the drift there, ``(d, m)``."""
+        inside = self.data_range
+        none = Path.start(None, inside.probe.shape[::-1], curved=False)
+        at = self._at(inside.probe)
+        fields = self.fields(at, none, INSIDE, curved=False, spread=False, summed=False)
+        square = np.einsum("pqn,pqn->n", fields.jacobian, fields.jacobian)
+        return float(np.sqrt(square.max(initial=0.0))) * inside.longest_step, fields.drift
+
+    @property
+    def can_be_followed(self) -> bool:
+        """Whether substeps are within what a Runge-Kutta step of fourth order is stable for.
+
+        Of anything faster nothing would be left after a step to see it by.
+        """
+        return self.is_chain or self._probed[0] <= MOST_SUBSTEPS * STABLE_SUBSTEP
+
+    @cached_property
     def _scheme(self) -> tuple[Stages, int]:
         """Stages of a Runge-Kutta step and the number of steps that the drift asks for.
 
@@ -523,16 +542,11 @@ class Dynamics:
         """
         if self.is_chain or not (self.drift.any() or self.entries.any()):  # nothing moves
             return EULER, 1
-        inside = self.data_range
-        shape = inside.probe.shape[::-1]
-        none, start = Path.start(None, shape, curved=False), self._at(inside.probe)
-        seen = self.fields(start, none, INSIDE, curved=False, spread=False, summed=False)
-        square = np.einsum("pqn,pqn->n", seen.jacobian, seen.jacobian)
-        fastest = float(np.sqrt(square.max(initial=0.0))) * inside.longest_step
+        inside, (fastest, drift) = self.data_range, self._probed
         if not np.isfinite(fastest):
             return RUNGE_KUTTA, MOST_SUBSTEPS
         # How many standard errors the whole drift is worth: so much finer must a step be.
-        moving = float(np.mean(seen.drift**2, axis=1).max(initial=0.0)) * inside.longest_step
+        moving = float(np.mean(drift**2, axis=1).max(initial=0.0)) * inside.longest_step
         worth = np.sqrt(inside.count * moving) / WORST
         # The data tell a tensor to the root of two over their number.
         told = WORST * np.sqrt(2 / inside.count)
