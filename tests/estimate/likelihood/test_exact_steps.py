@@ -24,7 +24,6 @@ from wgsindy.estimate.likelihood.exact_steps import (
     first_drift,
     fit_exact,
     in_residual_units,
-    with_drift,
     with_tensor,
     with_variance_floor,
 )

@@ -17,8 +17,8 @@ from scipy.stats import binom, chi2, norm
 from wgsindy import zoo
 from wgsindy.data import BoolArray, FloatArray, Trajectories
 from wgsindy.errors import MissingValuesWarning, RepeatedSamplesWarning
-from wgsindy.estimate.likelihood import fit_likelihood as sharp
 from wgsindy.estimate.likelihood import exact_steps, transition
+from wgsindy.estimate.likelihood import fit_likelihood as sharp
 from wgsindy.estimate.likelihood.error_bars import OPEN_SHARE, STATED_SHARE
 from wgsindy.estimate.likelihood.exact_steps import ExactSteps
 from wgsindy.estimate.likelihood.fit_likelihood import LikelihoodEstimate, recover_by_likelihood
