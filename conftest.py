@@ -37,6 +37,7 @@ SLOW = (
     "tests/diagnostics/test_new_questions.py",
     "tests/diagnostics/test_probes.py",
     "tests/estimate/filtering/test_filter.py",
+    "tests/estimate/filtering/test_starts.py",
     "tests/estimate/likelihood/test_likelihood_stages.py",
     "tests/estimate/likelihood/test_noiseless.py",
     "tests/estimate/test_bad_input.py",

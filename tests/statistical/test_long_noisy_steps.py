@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import sympy
 from processes import observed
-from wgsindy.estimate.likelihood.iteration import Filtered, follow_noise, noisy_start
 
 from wgsindy.data import Trajectories
 from wgsindy.errors import WgsindyWarning
-from wgsindy.estimate.likelihood import fit_likelihood as stages
-from wgsindy.estimate.likelihood.noise_detection import Noise
-from wgsindy.estimate.likelihood.normal_equations import Runner
-from wgsindy.estimate.likelihood.process import Process
-from wgsindy.estimate.likelihood.selection import TermSelection
 from wgsindy.estimator import WGSINDy
 from wgsindy.model import Generator
+from wgsindy.recipes import SHARP, LikelihoodRecipe
 
 X, Y = sympy.symbols("x y", real=True)
 SPIKES = [3 * (X - X**3 / 3 - Y), (X + 0.3) / 2], [[0.1, 0], [0, 0.05]]
@@ -48,25 +44,22 @@ RIGHT: dict[Callable[[int], Trajectories], set[tuple[str, str]]] = {
 }  # fmt: skip
 
 
-def found_terms(data: Trajectories, library: str) -> set[tuple[str, str]]:
+def found_terms(
+    data: Trajectories, library: str, recipe: LikelihoodRecipe = SHARP
+) -> set[tuple[str, str]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WgsindyWarning)  # rounded samples repeat, on purpose
-        generator = WGSINDy(library).fit(data).generator_
+        generator = WGSINDy(library, recipe).fit(data).generator_
     return {(one.target, one.term) for one in generator.coefficients}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("samples", "library"), [(spikes, "poly3"), (prey, "poly2")])
-def test_noise_is_followed_from_the_fit_that_takes_samples_for_exact(
-    samples: Callable[[int], Trajectories], library: str, monkeypatch: pytest.MonkeyPatch
+def test_noise_is_followed_from_one_start_or_another(
+    samples: Callable[[int], Trajectories], library: str
 ) -> None:
     data = samples(1)
     assert found_terms(data, library) == RIGHT[samples]
-
-    def from_two_steps_at_once(
-        model: Process, clean: object, noise: Noise, selection: TermSelection, run: Runner
-    ) -> Filtered | None:
-        return follow_noise(noisy_start(model, selection, run, noise), selection, run)
-
-    monkeypatch.setattr(stages, "_with_noise", from_two_steps_at_once)
-    assert found_terms(data, library) != RIGHT[samples]
+    # Negative control: samples that are taken for exact.
+    exact = replace(SHARP, name="exact samples", noise_correction=False)
+    assert found_terms(data, library, exact) != RIGHT[samples]

@@ -150,7 +150,7 @@ def check_sizes(fit: Fit) -> None:
     if len(fast):
         raise DataError(
             f"the rate of {generator.names[fast[0]]} came out as {rates[fast[0]]:.3g}: over a step "
-            f"of {fit.data.mean_dt:.3g} nothing would be left to see it by, so the fit runs away. "
+            f"of {fit.data.mean_dt:.3g} nothing would be left to see it by. "
             "Samples that jump between a few values are no diffusion; else sample faster."
         )
     theta = generator.basis.values(summary.region.centre[None])
@@ -160,7 +160,7 @@ def check_sizes(fit: Fit) -> None:
     if len(odd):
         raise DataError(
             f"the variance of {generator.names[odd[0]]} came out as {found[odd[0]]:.3g} where its "
-            f"steps show {seen[odd[0]]:.3g}: the fit runs away. Samples that jump between a few "
+            f"steps show {seen[odd[0]]:.3g}: no diffusion explains these. Samples that jump between a few "
             "values are no diffusion; else use a smaller library, or recipe='paper'."
         )
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,11 +13,15 @@ from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import DataError, RecipeError
 from wgsindy.estimate import Fit, fit_dataset
 from wgsindy.estimate.likelihood import hidden as positions_room
-from wgsindy.estimate.likelihood.hidden import follow_positions, with_first_noise
+from wgsindy.estimate.likelihood.filtered_samples import FilteredSamples
+from wgsindy.estimate.likelihood.hidden import first_force, follow_positions, with_first_noise
 from wgsindy.estimate.likelihood.normal_equations import Runner
 from wgsindy.estimate.likelihood.process import Process
-from wgsindy.passes import SERIAL
+from wgsindy.estimate.likelihood.selection import Extrapolation, TermSelection
+from wgsindy.passes import SERIAL, DataSummary, data_summary
 from wgsindy.passes.engine import Threads
+from wgsindy.recipes import SHARP
+from wgsindy.terms import library
 
 DT, TENSOR = 0.1, 0.4
 
@@ -114,45 +117,83 @@ def motion() -> Process:
     return replace(model, positions=np.array([True, False]))
 
 
-@pytest.mark.parametrize("found", [True, False])
-def test_short_stretches_in_coarse_steps_go_first(
-    found: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Any] = []
+def selection_of(data: Trajectories) -> tuple[TermSelection, DataSummary, Process]:
+    summary = data_summary(data, standardise=True)
+    basis = library("poly1").bind(data.names)
+    selection = TermSelection(basis, Extrapolation(basis, summary), SHARP, None)
+    work = basis.in_frame(summary.region)
+    return selection, summary, Process.start(work, summary, is_chain=False)
 
-    def scout(model: Process, _: Any, run: Runner, **how: Any) -> Any:
-        asked.append((model, run, how))
-        return SimpleNamespace(fitted=replace(model, units=model.units * 2), found=["a term"])
 
-    def follow(model: Process, _: Any, run: Runner, earlier: Any = (), **__: Any) -> Any:
-        asked.append((model, run, earlier))
-        return None if earlier and not found else "followed"
+class Followed(NamedTuple):
+    """A run of the filter from a start."""
 
-    monkeypatch.setattr(positions_room, "follow_noise", scout)
-    monkeypatch.setattr(positions_room, "follow_all", follow)
-    model, data = motion(), positions(0, trajectories=8, steps=2000).with_velocities()
-    run, none = Runner(data, Threads(2), 64), cast(Any, None)
-    assert follow_positions(model, none, run, forced=False) == "followed"  # type: ignore[comparison-overlap]
-    (coarse, few, how), (begin, whole, earlier), *again = asked
-    assert coarse.data_range.count == 1
-    assert (few.data.n_increments, few.engine) == (100 * 128, SERIAL)
-    assert how == {"block": 16, "roughly": 0.3}
-    assert begin.data_range is model.data_range
-    np.testing.assert_array_equal(begin.units, 2 * model.units)
-    assert (whole, earlier) == (run, ["a term"])
-    # A start that leads nowhere is left for another.
-    assert len(again) == (not found)
-    assert all(one[0] is model and not one[2] for one in again)
+    run: Runner
+    block: int
+    roughly: float
+    count: int  # samples that the steps are as accurate for
+    is_known: bool  # whether something was chosen before
+
+
+def followed(monkeypatch: pytest.MonkeyPatch, *, lost: int = 0) -> list[Followed]:
+    """Record from where filters start; the first ``lost`` have nothing to say."""
+    seen: list[Followed] = []
+    follow = FilteredSamples.follow
+
+    def recorded(self: FilteredSamples, start: Process, *more: Any) -> Any:
+        count, earlier = start.data_range.count, bool(more and more[0])
+        seen.append(Followed(self.run, self.block, self.roughly, count, earlier))
+        return None if len(seen) <= lost else follow(self, start, *more)
+
+    monkeypatch.setattr(FilteredSamples, "follow", recorded)
+    return seen
+
+
+def begun(data: Trajectories) -> tuple[Process, TermSelection, Runner]:
+    selection, summary, start = selection_of(data)
+    run = Runner(data, Threads(2), 4096)
+    _, model, selection = first_force(start, selection, run)
+    return with_first_noise(model, data, summary.quantum, noisy=True), selection, run
+
+
+def test_short_stretches_in_coarse_steps_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = positions(0, trajectories=8, steps=2000).with_velocities()
+    model, selection, run = begun(data)
+    seen = followed(monkeypatch)
+    found = follow_positions(model, selection, run, forced=False)
+    scout, *later = seen
+    assert (scout.run.data.n_increments, scout.run.engine) == (100 * 128, SERIAL)
+    assert (scout.block, scout.roughly, scout.count) == (16, 0.3, 1)
+    assert all(one.run is run and one.is_known for one in later)
+    assert later[-1].count == data.n_increments
+    assert found.settled
+    assert found.process.data_range.count == data.n_increments
+    # Negative control: without the scout there is more to do on the whole.
+    monkeypatch.undo()
+    again = followed(monkeypatch, lost=1)
+    other = follow_positions(model, selection, run, forced=False)
+    assert not again[1].is_known
+    assert other.evidence == pytest.approx(found.evidence, abs=1.0)
 
 
 def test_a_filter_that_has_nothing_to_say_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(positions_room, "follow_noise", lambda *_, **__: None)
-    tries: list[int] = []
-    monkeypatch.setattr(positions_room, "follow_all", lambda *_, **__: tries.append(1))
-    run = Runner(positions(0, steps=50).with_velocities(), SERIAL, 64)
-    with pytest.raises(DataError, match="no second-order equation fits these positions"):
-        follow_positions(motion(), cast(Any, None), run, forced=False)
-    assert len(tries) == 1  # nothing was scouted, so there is no other start
+    model, selection, run = begun(positions(0, steps=50).with_velocities())
+    seen = followed(monkeypatch, lost=99)
+    with pytest.raises(DataError, match=r"do not move as anything with a velocity.*order=1"):
+        follow_positions(model, selection, run, forced=True)
+    # A scout, where it begins, and a motion without force: all that there is to try.
+    assert len(seen) == 3
+    assert not any(one.is_known for one in seen)
+
+
+def test_positions_of_something_else_are_fitted_or_refused_in_a_sentence() -> None:
+    """Noise that nothing moves: positions without any velocity."""
+    rng = np.random.default_rng(0)
+    data = Trajectories([rng.normal(size=(300, 1)) for _ in range(4)], DT, names=["x"])
+    found = fit_dataset(data, "poly1", order=2)
+    x = rng.normal(size=(20, 2))
+    assert np.isfinite(found.generator.drift(x)).all()
+    assert np.isfinite(found.generator.diffusion(x)).all()
 
 
 @pytest.mark.parametrize("noisy", [True, False])

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pilots import set_pilots
 from processes import linear
 from working_models import model_of
 
 from wgsindy.data import Trajectories
 from wgsindy.errors import LibraryError
-from wgsindy.estimate.likelihood import exact_steps, normal_equations
+from wgsindy.estimate.likelihood import exact_steps
 from wgsindy.estimate.likelihood.exact_steps import (
     FIRST_FLOOR,
     SAME_DRIFT,
@@ -162,8 +163,7 @@ def test_chunks_are_as_long_as_the_cache_holds(d: int, terms: int, expected: int
 
 
 def test_much_data_begin_with_a_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("MANY", 3), ("PIECES", 4), ("PIECE", 10)):
-        monkeypatch.setattr(normal_equations, name, value)
+    set_pilots(monkeypatch, 4, 10, 3)
     for steps, expected in ((119, 119), (120, 40)):
         run = Runner(linear(0, 1, trajectories=1, steps=steps), Threads(2), 64)
         found = run.on_pilot()

@@ -37,7 +37,7 @@ MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 # Log-likelihood that a step may be worth, a coefficient, for another pass not to be; and the step
 # that would come after it.
 SETTLED_STEP, NEGLIGIBLE = 0.005, 5e-5  # that of a tenth of a standard error
-STAGE = 1.0  # the same at the end of a first stage
+STAGE = 1.0  # the same, where starts are told apart
 MOST_FILTERINGS = 16  # passes from one start; what settles takes 4 to 10
 NEARLY = 0.2  # share of what a rough step may be worth that the one after it may be
 BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
@@ -104,14 +104,12 @@ class FilteredSamples:
         """
         return improve(self.look(start, earlier, before), self, before=before)
 
-    def follow_by_stages(self, start: Process) -> Iterate[FilterSums] | None:
-        """Improve first with noise that is the same everywhere, then with all terms.
+    def with_one_noise(self) -> FilteredSamples:
+        """Return what looks for a start, with noise that is the same everywhere.
 
         Far from the truth, what the drift does not explain looks like noise that differs.
         """
-        simple = replace(self, selection=replace(self.selection, one_noise=True), roughly=STAGE)
-        end = simple.follow(start)
-        return end and self.follow(end.proposal, end.chosen, end.left)
+        return replace(self, selection=replace(self.selection, one_noise=True), roughly=STAGE)
 
 
 def leaves_a_tensor(last: Iterate[FilterSums]) -> bool:

@@ -162,14 +162,13 @@ def _with_noise(
     near = exact.process if exact else guess
     rest, shown = (noisy_start(near, selection, early, noise, at_rest=one) for one in (True, False))
     scout = early.on_pilot(*SCOUTED)
-    kernel = FilteredSamples.along(rest, selection, scout)
-    ends = [kernel.follow_by_stages(one) for one in (rest, shown)]
     taken = exact or fit_exact(start, guess, selection, scout, roughly=True)
-    ends.append(kernel.follow(with_noise(taken.process, noise)))
-    last = likeliest(ends)
-    if last is not None and scout is not run:
-        whole = FilteredSamples.along(last.proposal, selection, run)
-        last = whole.follow(last.proposal, last.chosen)
+    kernel = FilteredSamples.along(rest, selection, scout).with_one_noise()
+    begun = likeliest(map(kernel.follow, (rest, shown, with_noise(taken.process, noise))))
+    if begun is None:
+        return None
+    whole = FilteredSamples.along(begun.proposal, selection, run)
+    last = whole.follow(begun.proposal, begun.chosen, begun.left)
     return last if last is not None and leaves_a_tensor(last) else None
 
 
