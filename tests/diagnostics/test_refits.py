@@ -48,7 +48,7 @@ def test_how_far_euler_steps_are_from_those_of_a_linear_process(dt: float) -> No
     # dX = -X dt + dW: means x (1 - dt) and x exp(-dt), variances dt and (1 - exp(-2 dt)) / 2.
     generator = Generator.from_sympy(("x",), (-sympy.Symbol("x", real=True),), ((1,),))
     x = np.linspace(-1.5, 2.0, 9)[:, None]
-    data = Trajectories([np.sin(np.arange(50.0))[:, None]], dt)
+    data = Trajectories([2.5 * np.sin(np.arange(50.0))[:, None]], dt)  # x is within
     dynamics = Predictor.of(generator, data_summary(data, standardise=True)).dynamics
     process = replace(dynamics, is_chain=False)
     variance = -np.expm1(-2 * dt) / 2

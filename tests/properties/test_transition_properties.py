@@ -48,7 +48,6 @@ def drawn(d: int, terms: str, seed: int, size: float) -> Process:
     return replace(model, drift=fields[:d], entries=fields[d:])
 
 
-@pytest.mark.xfail(reason="covariances far below zero are not held", strict=False)
 @MANY
 @given(d=DIMENSIONS, terms=LIBRARIES, seed=SEEDS, power=st.floats(-1, 4), dt=STEPS)
 def test_a_step_ends_in_numbers_whatever_the_parameters(

@@ -160,8 +160,8 @@ def check_sizes(fit: Fit) -> None:
     if len(odd):
         raise DataError(
             f"the variance of {generator.names[odd[0]]} came out as {found[odd[0]]:.3g} where its "
-            f"steps show {seen[odd[0]]:.3g}: no diffusion explains these. Samples that jump between a few "
-            "values are no diffusion; else use a smaller library, or recipe='paper'."
+            f"steps show {seen[odd[0]]:.3g}, which no diffusion explains. Samples that jump "
+            "between a few values are none; else use a smaller library."
         )
 
 

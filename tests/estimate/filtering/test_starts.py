@@ -88,16 +88,6 @@ def physical(end: Any) -> float:
     return float(end.log_likelihood - end.sums.count * np.log(end.process.units).sum())
 
 
-@pytest.mark.xfail(reason="of a filter it is in units of the process", strict=False)
-def test_log_likelihoods_are_in_physical_units() -> None:
-    rest = starts()["rest"]
-    kernel = FilteredSamples(begun().selection, begun().run, 64)
-    found = [kernel.look(rest.in_units(rest.units * f), (), 0.0) for f in (1.0, 2.0)]
-    assert found[0] is not None
-    assert found[1] is not None
-    assert found[1].log_likelihood == pytest.approx(found[0].log_likelihood, abs=1e-6)
-
-
 def test_what_a_filter_finds_does_not_depend_on_where_it_began() -> None:
     selection, run = begun().selection, begun().run
     begins = starts()
@@ -141,20 +131,3 @@ def test_a_noisy_start_has_a_tensor_that_is_the_same_everywhere(at_rest: bool) -
         np.testing.assert_allclose(values[own, 0], expected, atol=1e-9)
         assert (sensor <= (1 - LEAST_TENSOR) * DT / 2 * (1 + 1e-9)).all()
         assert tensor.has_root(values).all()
-
-
-@pytest.mark.parametrize(("share", "tried"), [(0.39, 1), (0.41, 0)])
-def test_what_is_next_to_nothing_but_noise_is_not_taken_for_exact(
-    share: float, tried: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    start, guess, _, _, selection, run = begun()
-    fitted: list[int] = []
-
-    def counted(*_: Any, **__: Any) -> Any:
-        fitted.append(1)
-        return fit_exact(start, guess, selection, run, roughly=True)
-
-    monkeypatch.setattr(stages, "fit_exact", counted)
-    noise = Noise(share * DT * np.eye(2), np.zeros(2))
-    stages._with_noise(start, guess, None, noise, selection, run, run)
-    assert len(fitted) == tried

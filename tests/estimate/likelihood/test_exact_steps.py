@@ -258,7 +258,7 @@ def test_there_are_as_many_starts_as_may_lead_elsewhere(
         ends.extend(one() for one in starts)
         return ends[-1]
 
-    monkeypatch.setattr(exact_steps, "best_of", all_of)
+    monkeypatch.setattr(exact_steps, "first_settled", all_of)
     fit_exact(start, guess, kernel.selection, kernel.run, roughly=roughly)
     assert len(ends) == expected
     # Data as kind as these lead to one end from everywhere.

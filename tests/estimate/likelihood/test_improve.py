@@ -21,8 +21,8 @@ from wgsindy.estimate.likelihood.improve import (
     MOST_HALVINGS,
     SAME_END,
     Iterate,
-    best_of,
     constant_tensor,
+    first_settled,
     improve,
     made_positive,
     midway,
@@ -66,7 +66,7 @@ class Toy:
         chosen: list[Any] = [SimpleNamespace(best=np.array([has]), paid=np.array([cost]))]
         later = self.towards(place)
         same = bool(earlier) and bool(earlier[0].best[0]) == has
-        nothing: Any = None
+        nothing: Any = Unasked()
         self.seen.append(
             Iterate(
                 process,
@@ -94,6 +94,13 @@ class Toy:
 
     def improved(self, place: float) -> Iterate[None] | None:
         return improve(self.look(at(place), (), 0.0), self)
+
+
+class Unasked:
+    """Stands in for normal equations, of which only their solution is set."""
+
+    def solved_by(self, drift: FloatArray, entries: FloatArray) -> Unasked:
+        return self
 
 
 def hills(place: float) -> float:
@@ -137,7 +144,6 @@ def test_steps_that_are_at_most_twice_too_long_end_on_a_summit(
         assert end.settled
 
 
-@pytest.mark.xfail(reason="many steps may each lose what one may", strict=False)
 @MANY
 @given(start=st.floats(-6, 6), information=st.floats(5, 400))
 def test_what_is_handed_back_is_nearly_the_best_that_was_seen(
@@ -229,7 +235,7 @@ def test_a_round_that_gains_is_gone_again() -> None:
 
 
 def ended(evidence: float, *, settled: bool = False) -> Any:
-    nothing: Any = None
+    nothing: Any = Unasked()
     return Iterate(BASE, None, nothing, [], BASE, evidence + 7.0, 7.0, 0.0, settled)
 
 
@@ -254,7 +260,7 @@ def test_the_first_end_that_settles_is_taken_or_that_of_most_evidence(
         asked.append(number)
         return ends[number]
 
-    found = best_of([lambda k=k: start(k) for k in range(len(ends))])  # type: ignore[misc]
+    found = first_settled([lambda k=k: start(k) for k in range(len(ends))])  # type: ignore[misc]
     assert asked == list(range(tried))
     assert found is (None if best is None else ends[best])
 

@@ -311,9 +311,11 @@ def _candidates(
         return _try_all(problem, costs, np.zeros(k, dtype=bool))
     supports, gains = _climb(problem, costs)
     # About a point far from zero, a line is two terms that say nothing one by one.
-    low, more = _climb(problem, costs, costs <= costs.min() + ROUNDED)
-    if (more - low @ costs).max() > (gains - supports @ costs).max() + ROUNDED:
-        supports, gains = low, more
+    cheapest = costs <= costs.min() + ROUNDED
+    if cheapest.sum() <= QUICK_LIMIT:
+        low, more = _climb(problem, costs, cheapest)
+        if (more - low @ costs).max() > (gains - supports @ costs).max() + ROUNDED:
+            supports, gains = low, more
     if not exhaustive or k > EXHAUSTIVE_LIMIT:
         return supports, gains
     reached = float((gains - supports @ costs).max())

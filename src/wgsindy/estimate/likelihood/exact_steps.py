@@ -112,7 +112,8 @@ class ExactSteps:
         fitted to what is left of the others. So where it happens, the pass is run again without
         following.
         """
-        first = self._pass(process) if process.dynamics.can_be_followed else None
+        with np.errstate(all="ignore"):  # what is no number cannot be followed
+            first = self._pass(process) if process.dynamics.can_be_followed else None
         if first is None:
             return None
         fallen = (first.sums.impossible > 0) & (process.variance_floor < FIRST_FLOOR)

@@ -22,6 +22,7 @@ from wgsindy.estimate.likelihood.improve import (
     improve,
     made_positive,
     paid_for,
+    share_clipped,
 )
 from wgsindy.estimate.likelihood.noise_detection import Noise
 from wgsindy.estimate.likelihood.normal_equations import LaggedPass, NormalEquations, Runner
@@ -38,7 +39,7 @@ MOST_CLIPPED = 0.1  # share of samples at which there may be no tensor
 # that would come after it.
 SETTLED_STEP, NEGLIGIBLE = 0.005, 5e-5  # that of a tenth of a standard error
 STAGE = 1.0  # the same, where starts are told apart
-MOST_FILTERINGS = 16  # passes from one start; what settles takes 4 to 10
+MOST_FILTERINGS = 12  # passes from one start; what settles takes 4 to 10
 NEARLY = 0.2  # share of what a rough step may be worth that the one after it may be
 BLOCK_NUMBERS, MOST_BLOCKS = 200_000, 512  # derivatives that stay in the cache, and blocks a chunk
 # A step of few blocks costs as much as one of many: short data are cut into shorter blocks, which
@@ -117,7 +118,11 @@ def leaves_a_tensor(last: Iterate[FilterSums]) -> bool:
 
     Else the noise is not the same everywhere, and a filter has nothing to say of it.
     """
-    return last.sums.clipped <= MOST_CLIPPED * last.sums.count
+    process = last.process
+    asked = np.array([field.coefficients[0] for field in last.chosen[len(process.units) :]])
+    proposed = replace(process, entries=asked @ process.basis.from_physical)
+    clipped = last.sums.clipped / last.sums.count
+    return max(clipped, share_clipped(proposed)) <= MOST_CLIPPED
 
 
 def chosen(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from wgsindy.estimate.likelihood.evidence import Posterior
 from wgsindy.estimate.likelihood.exact_steps import with_drift
 from wgsindy.estimate.likelihood.filter_sums import FilterSums
 from wgsindy.estimate.likelihood.filtered_samples import FilteredSamples, chosen, memory
-from wgsindy.estimate.likelihood.improve import Iterate, constant_tensor, first_settled
+from wgsindy.estimate.likelihood.improve import Iterate, constant_tensor
 from wgsindy.estimate.likelihood.noise_detection import stands_out
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Runner, Sums
 from wgsindy.estimate.likelihood.process import Process
@@ -208,15 +207,9 @@ def follow_positions(
         If the filter has nothing to say even of a motion that nothing drives.
     """
     begin, earlier = _scouted(start, selection, run)
-    ways = [partial(follow_all, start, selection, run, forced=forced)]
-    if earlier:
-        ways[0:0] = [
-            partial(follow_all, begin, selection, run, earlier, forced=forced, coarse=True)
-        ]
-    last = first_settled(ways)
-    if last is None:
-        free = replace(start, drift=_free(start))
-        last = follow_all(free, selection, run, forced=forced)
+    last = follow_all(begin, selection, run, earlier, forced=forced, coarse=bool(earlier))
+    for other in (start, replace(start, drift=_free(start))):
+        last = last or follow_all(other, selection, run, forced=forced)
     if last is None:
         raise DataError(
             "these positions do not move as anything with a velocity does: no motion can be "

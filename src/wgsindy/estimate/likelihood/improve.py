@@ -43,7 +43,7 @@ class Iterate(NamedTuple, Generic[S]):
     equations: NormalEquations
     chosen: list[Posterior]  # drift first
     proposal: Process  # fitted to what was chosen
-    log_likelihood: float  # of the process, in physical units
+    log_likelihood: float  # of the process, in units that stay the same along an iteration
     paid: float  # log-evidence that its terms cost
     left: float = np.inf  # log-likelihood, a coefficient, that the step to the proposal is worth
     settled: bool = False  # whether the same terms were chosen before, and nearly the same numbers
@@ -80,22 +80,35 @@ def improve(
     ``before`` is what the step to the first iterate was worth, if that is known.
     """
     last, earlier, budget = first, None, kernel.budget
+    reached = -np.inf if first is None else first.evidence
     while last is not None and not kernel.ends(last, before) and budget > 1:
         process, trial = last.proposal, None
         for _ in range(MOST_HALVINGS + 1):
             trial, budget = kernel.look(process, last.chosen, last.left), budget - 1
-            if trial is not None and trial.evidence >= last.evidence - FALLEN:
+            if trial is not None and _is_no_worse(trial, last, reached):
                 break
             trial, process = None, midway(last.process, process)
-        if trial is None:
-            return _held(last)
+        if trial is None:  # of a start, nothing but what it asks for is known
+            return last if earlier is None else _held(last)
         if earlier is not None and _go_round(earlier, last, trial):
             # What is handed over is what the last pass proposes: that of the better process.
             return last if trial.evidence >= last.evidence else trial
+        reached = max(reached, trial.evidence) if _compare(trial, last) else trial.evidence
         earlier, last, before = last, trial, last.left
     if last is None or kernel.ends(last, before):
         return last
     return _held(last)
+
+
+def _is_no_worse(trial: Iterate[S], last: Iterate[S], reached: float) -> bool:
+    """Whether a step was worth taking, beside the most evidence that was ``reached``."""
+    return not _compare(trial, last) or trial.evidence >= reached - FALLEN
+
+
+def _compare(one: Iterate[S], other: Iterate[S]) -> bool:
+    """Whether evidence compares: not if a coordinate was found to have no noise in between."""
+    quiet = [process.noiseless_level > 0 for process in (one.process, other.process)]
+    return bool((quiet[0] == quiet[1]).all())
 
 
 def _held(last: Iterate[S]) -> Iterate[S]:
@@ -161,20 +174,22 @@ def constant_tensor(process: Process, levels: FloatArray | float = 1.0) -> Float
     return entries
 
 
+def share_clipped(process: Process) -> float:
+    """Share of some states at which there is no tensor."""
+    theta = process.basis.values(process.data_range.probe).T
+    return float(np.mean(~tensor.has_root(process.entries @ theta)))
+
+
 def made_positive(process: Process, most_clipped: float) -> Process:
     """Mix in a constant tensor until all but ``most_clipped`` of the states have one."""
+    if share_clipped(process) <= most_clipped:
+        return process
     theta = process.basis.values(process.data_range.probe).T
     own = [tensor.entry_number(p, p) for p in range(len(process.units))]
-
-    def clipped(entries: FloatArray) -> float:
-        return float(np.mean(~tensor.has_root(entries @ theta)))
-
-    if clipped(process.entries) <= most_clipped:
-        return process
     levels = np.maximum(np.median(process.entries[own] @ theta, axis=1), LEAST_LEVEL)
     constant = constant_tensor(process, levels)
     for share in SHARES:
-        entries = (1 - share) * process.entries + share * constant
-        if clipped(entries) <= most_clipped:
+        mixed = replace(process, entries=(1 - share) * process.entries + share * constant)
+        if share_clipped(mixed) <= most_clipped:
             break
-    return replace(process, entries=entries)
+    return mixed

@@ -128,7 +128,7 @@ class Path(NamedTuple):
 
     def bound(self, widest: FloatArray) -> None:
         """Hold variances below ``widest (d,)``: no spread is wider than that of the data."""
-        share = np.einsum("ppn,p->pn", self.covariance, 1 / widest).max(axis=0)
+        share = np.abs(np.einsum("ppn,p->pn", self.covariance, 1 / widest)).max(axis=0)
         wide = np.flatnonzero(~(share <= 1))
         if len(wide):
             held = 1 / share[wide]
