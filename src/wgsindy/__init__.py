@@ -47,7 +47,7 @@ _HOMES = {
     "WGSINDy": "wgsindy.estimator",
     "compare": "wgsindy.report.comparison",
     "fit_file": "wgsindy.workflow",
-    "library": "wgsindy.terms.library",
+    "library": "wgsindy.terms.candidates",
     "read": "wgsindy.files",
     "stream": "wgsindy.files.reading",
 }

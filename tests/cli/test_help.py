@@ -13,7 +13,7 @@ import typer.main
 
 from wgsindy import cli
 
-WIDTH, HEIGHT = 100, 46
+WIDTH, HEIGHT = 100, 47
 # These run whole campaigns, or need a checkout or other packages: their examples are read by the
 # parser of the command line, which refuses what it does not know, and not carried out.
 PARSED_ONLY = "bench"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import typer
 
-from wgsindy.cli import app, plugins
+from wgsindy.cli import add_commands, app
 from wgsindy.errors import MissingPackageError
 
 
@@ -17,9 +17,9 @@ def test_the_evidence_brings_its_command() -> None:
 def test_without_the_evidence_a_sentence_says_how_to_get_it(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plugins, "entry_points", lambda group: ())
+    monkeypatch.setattr("wgsindy.cli.entry_points", lambda group: ())
     plain = typer.Typer()
     plain.command("fit")(lambda: None)
-    plugins.add_commands(plain)
+    add_commands(plain)
     with pytest.raises(MissingPackageError, match=r"wgsindy-evidence.*pip install \./evidence"):
         plain(arguments, standalone_mode=False)

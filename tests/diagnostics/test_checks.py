@@ -29,8 +29,8 @@ from wgsindy.diagnostics import (
     thresholds,
     verdict,
 )
+from wgsindy.diagnostics.findings import Question
 from wgsindy.diagnostics.measurements import KnownDrift
-from wgsindy.diagnostics.question import Question
 from wgsindy.diagnostics.residuals import BLOCKS
 from wgsindy.diagnostics.verdict import _verdict
 from wgsindy.errors import WgsindyWarning

@@ -13,16 +13,10 @@ from asked import alone, ask
 from processes import linear
 
 from wgsindy.data import FloatArray
-from wgsindy.diagnostics import (
-    Finding,
-    Limitation,
-    Measurements,
-    question,
-    statistics,
-    thresholds,
-)
+from wgsindy.diagnostics import Finding, Limitation, Measurements, statistics, thresholds
+from wgsindy.diagnostics import findings as question
+from wgsindy.diagnostics.findings import chance
 from wgsindy.diagnostics.groups import DELAYS, PARTS, PLACE_BINS, GroupSums
-from wgsindy.diagnostics.question import chance
 from wgsindy.diagnostics.thresholds import FALSE_ALARM
 from wgsindy.estimate import fit_dataset
 

@@ -13,12 +13,12 @@ from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.errors import DataError, NotEnoughDataError, WgsindyWarning
 from wgsindy.estimate import PREFERRED, RivalLibrary
 from wgsindy.estimate import fit as fits
-from wgsindy.estimate.fit import MOST_ROUNDS, grow_library
-from wgsindy.estimate.libraries import LEAST_SHARE, Comparison
+from wgsindy.estimate.fit import MOST_GROWTHS, grow_library
+from wgsindy.estimate.libraries import LEAST_SHARE, LibraryComparison
 from wgsindy.passes.engine import Threads
 from wgsindy.terms import library
 
-RANKED = "wgsindy.estimate.libraries.Comparison.ranked"
+RANKED = "wgsindy.estimate.libraries.LibraryComparison.ranked"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_little_data_keep_the_smallest_library(recipe: str) -> None:
 def always(name: str, *terms: str) -> Any:
     """A rival that is always preferred."""
 
-    def alternatives(comparison: Comparison) -> list[RivalLibrary]:
+    def alternatives(comparison: LibraryComparison) -> list[RivalLibrary]:
         fit = comparison.fit
         grown = [
             *fit.generator.basis.terms,
@@ -161,15 +161,15 @@ def test_growth_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RANKED, always("odd", "sin(N*x)"))
     data = linear(0, 1, steps=2000)
     chosen = grow_library(data)
-    assert chosen.name == "poly2" + " + odd" * MOST_ROUNDS
-    assert len(chosen.library.bind(data.names)) == 3 + MOST_ROUNDS
+    assert chosen.name == "poly2" + " + odd" * MOST_GROWTHS
+    assert len(chosen.library.bind(data.names)) == 3 + MOST_GROWTHS
 
 
 def test_however_growth_ends_the_form_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
     data = linear(0, 1, steps=2000)
     assert WGSINDy("poly2").fit(data).fit_.form is None
     for rounds in (6, 1):  # until nothing is preferred; or cut short, with a library not fitted yet
-        monkeypatch.setattr("wgsindy.estimate.fit.MOST_ROUNDS", rounds)
+        monkeypatch.setattr("wgsindy.estimate.fit.MOST_GROWTHS", rounds)
         if rounds == 1:
             monkeypatch.setattr(RANKED, always("odd", "sin(N*x)"))
         for recipe in ("sharp", "sharp-euler"):
@@ -177,7 +177,7 @@ def test_however_growth_ends_the_form_is_left_open(monkeypatch: pytest.MonkeyPat
 
 
 def test_growth_goes_on_as_long_as_the_data_ask_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    def alternatives(comparison: Comparison) -> list[RivalLibrary]:
+    def alternatives(comparison: LibraryComparison) -> list[RivalLibrary]:
         degree = int(comparison.fit.generator.basis.degrees.max())
         nats = 9.0 if degree < 5 else 0.0
         return [RivalLibrary("a degree", library(f"poly{degree + 1}"), nats, {}, {}, 1)]
@@ -188,7 +188,7 @@ def test_growth_goes_on_as_long_as_the_data_ask_for_more(monkeypatch: pytest.Mon
 
 def test_a_library_must_be_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RANKED, always("odd", "sin(x)"))
-    monkeypatch.setattr("wgsindy.estimate.fit.MOST_ROUNDS", 1)
+    monkeypatch.setattr("wgsindy.estimate.fit.MOST_GROWTHS", 1)
     terms = 4
     for increments, expected in (
         (terms * LEAST_SHARE, "poly2 + odd"),
@@ -199,7 +199,7 @@ def test_a_library_must_be_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_rival_that_is_not_preferred_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def alternatives(comparison: Comparison) -> list[RivalLibrary]:
+    def alternatives(comparison: LibraryComparison) -> list[RivalLibrary]:
         return [RivalLibrary("odd", library("poly3"), 3.9, {}, {}, 1)]
 
     monkeypatch.setattr(RANKED, alternatives)
@@ -264,7 +264,7 @@ def test_of_preferred_libraries_the_next_is_tried_if_the_first_cannot_be_fitted(
             raise DataError("it runs away.")
         return fit(data, terms, *given, **more)
 
-    def alternatives(comparison: Comparison) -> list[RivalLibrary]:
+    def alternatives(comparison: LibraryComparison) -> list[RivalLibrary]:
         if len(comparison.basis) > 3:
             return []
         sines = library(["1", "x", "x**2", "sin(x)"])

@@ -23,7 +23,7 @@ from wgsindy import Change, Generator, WGSINDy, stream, zoo
 from wgsindy.data import FloatArray, Stream, Trajectories
 from wgsindy.errors import DataError, NotEnoughDataError
 from wgsindy.estimate import RivalLibrary, rival_libraries
-from wgsindy.estimate.libraries import Comparison, _HalfFramed
+from wgsindy.estimate.libraries import LibraryComparison, _HalfFramed
 from wgsindy.model.change_of_variables import Monotonicity
 from wgsindy.passes import reduce
 from wgsindy.passes.engine import Threads
@@ -334,7 +334,7 @@ def test_one_pass_compares_as_many_do(monkeypatch: pytest.MonkeyPatch) -> None:
     found = WGSINDy("poly2", "sharp").fit(data).fit_
     joint = rival_libraries(found)
     assert len(joint) == 4  # a degree, sines, roots, reciprocals
-    monkeypatch.setattr(Comparison, "_joint", None)
+    monkeypatch.setattr(LibraryComparison, "_joint", None)
     apart: dict[str, RivalLibrary] = {one.name: one for one in rival_libraries(found)}
     for one in joint:
         assert one.log_evidence == pytest.approx(apart[one.name].log_evidence, rel=1e-6, abs=1e-6)

@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal
 from wgsindy.data import Trajectories
 from wgsindy.diagnostics import Limitation, diagnose
 from wgsindy.estimate import OrderEvidence, Predictor, fit_dataset
-from wgsindy.estimate.orders import PREFERRED, order_evidence, with_velocity_terms
+from wgsindy.estimate.orders import ORDER_PREFERRED, order_evidence, with_velocity_terms
 from wgsindy.terms import library
 
 
@@ -34,7 +34,7 @@ def test_slow_friction_is_second_order_and_the_diagnosis_says_so() -> None:
     fit = fit_dataset(data, "poly1", order="auto")
     assert fit.data.order == 2
     assert fit.orders is not None
-    assert fit.orders.log_evidence > 10 * PREFERRED
+    assert fit.orders.log_evidence > 10 * ORDER_PREFERRED
     (said,) = (one for one in diagnose(fit).findings if one.limitation == Limitation.ORDER)
     assert said.sentence[:1].isupper()
     assert said.sentence.lower() == fit.orders.sentence.lower()

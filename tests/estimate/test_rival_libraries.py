@@ -15,7 +15,7 @@ from scipy.stats import chi2, ncx2
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.data import BoolArray, FloatArray
 from wgsindy.estimate import PREFERRED, RivalLibrary, rival_libraries
-from wgsindy.estimate.libraries import MOST_TERMS, Comparison, _upper_limit
+from wgsindy.estimate.libraries import MOST_TERMS, LibraryComparison, _upper_limit
 from wgsindy.estimate.likelihood.evidence import Problem, best_support
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Runner
 from wgsindy.estimate.likelihood.selection import SURE
@@ -27,11 +27,11 @@ from wgsindy.terms import library
 
 def fitted(
     data: Trajectories, terms: Any = "poly1", threads: int = 1, recipe: str = "sharp"
-) -> Comparison:
+) -> LibraryComparison:
     fit = WGSINDy(terms, recipe, threads=threads).fit(data).fit_
     assert fit.likelihood is not None
     assert isinstance(fit.recipe, LikelihoodRecipe)
-    return Comparison(fit, fit.likelihood, fit.recipe)
+    return LibraryComparison(fit, fit.likelihood, fit.recipe)
 
 
 @cache
@@ -44,7 +44,9 @@ def positive() -> Trajectories:
 # Brute force: one sample at a time, every support on its own.
 
 
-def weighted_sums(found: Comparison, terms: list[str]) -> dict[str, tuple[FloatArray, FloatArray]]:
+def weighted_sums(
+    found: LibraryComparison, terms: list[str]
+) -> dict[str, tuple[FloatArray, FloatArray]]:
     """Information and cross products of each field in physical terms, weights of the fit.
 
     Only for Euler steps, and a diagonal working tensor that is nowhere small.
@@ -261,7 +263,7 @@ def test_a_term_that_does_not_exist_at_a_state_is_skipped(monkeypatch: pytest.Mo
     found = fitted(linear(1))
     usual = dict(found._candidates())
     odd = {"logarithms": ["log(x)"], **usual}
-    monkeypatch.setattr(Comparison, "_candidates", lambda self: iter(odd.items()))
+    monkeypatch.setattr(LibraryComparison, "_candidates", lambda self: iter(odd.items()))
     assert {one.name for one in rival_libraries(found.fit)} == set(usual)
 
 
@@ -289,10 +291,12 @@ def test_a_degree_is_preferred_unless_sines_are_clearly_better(
 ) -> None:
     found = fitted(linear(1))
 
-    def preference(self: Comparison, larger: Any) -> tuple[float, dict[str, Any], dict[str, Any]]:
+    def preference(
+        self: LibraryComparison, larger: Any
+    ) -> tuple[float, dict[str, Any], dict[str, Any]]:
         return (sines if "sin(x)" in larger.terms else degree), {}, {}
 
-    monkeypatch.setattr(Comparison, "_preference", preference)
+    monkeypatch.setattr(LibraryComparison, "_preference", preference)
     compared = rival_libraries(found.fit)
     assert [one.name for one in compared].index(first) == 0
     assert [one.degrees for one in compared] == [
@@ -306,10 +310,12 @@ def test_among_equals_fewer_degrees_are_preferred(
 ) -> None:
     found = replace(fitted(linear(1, 1), "poly1"), open_form=True)
 
-    def preference(self: Comparison, larger: Any) -> tuple[float, dict[str, Any], dict[str, Any]]:
+    def preference(
+        self: LibraryComparison, larger: Any
+    ) -> tuple[float, dict[str, Any], dict[str, Any]]:
         return (four if "x**5" in larger.terms else one), {}, {}
 
-    monkeypatch.setattr(Comparison, "_preference", preference)
+    monkeypatch.setattr(LibraryComparison, "_preference", preference)
     ranked = [rival for rival in found.ranked() if rival.degrees]
     assert [rival.degrees for rival in ranked] == ([1, 4] if first == 2 else [4, 1])
     assert ranked[0].name == f"every term up to degree {first}"

@@ -22,19 +22,19 @@ SOURCE = Path(wgsindy.__file__).parent
 ROOT = Path(__file__).parents[2]
 DESIGN = ROOT / "docs/design.md"
 
-MOST_ENTRIES, MOST_IN_A_FOLDER, MOST_MODULES = 16, 12, 136
+MOST_ENTRIES, MOST_IN_A_FOLDER, MOST_MODULES = 16, 12, 120
 LONGEST_MODULE, LONGEST_FUNCTION = 600, 60
-MOST_LINES = 33_900  # of all budgets together
-MOST_EDGES = 5.0
+MOST_LINES = 32_000  # of all budgets together
+# 652 in all, of 1,170 at first: there are fewer modules, and each of them needs as many rooms.
+MOST_EDGES = 5.2
 
 # Modules that others use as a namespace, since their functions read so: `tensor.times`.
-NAMESPACES = {"model.tensor", "zoo.scores", "zoo.demo", "model.display.mathml"}
-NAMESPACES |= {"model.display.numbers", "model.model_file"}
+NAMESPACES = {"model.tensor", "zoo.scores", "zoo.demo"}
 # To be mended: whoever mends one takes it out.
 THROUGH_WALLS: set[str] = set()
 WITHOUT_DOOR = {"cli"}
-CIRCLES = {"files: cleaning, columns"}
-MOST_TWICE = 45  # names, of 103 at first; to be none
+CIRCLES: set[str] = set()
+MOST_TWICE = 8  # names, of 103 at first; to be none
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from generators import made
 
 from wgsindy.data import FloatArray, Frame
 from wgsindy.errors import ModelFileError
-from wgsindy.model import Change, Generator
+from wgsindy.model import Change, Generator, mathml_equations, term_formula
 from wgsindy.model.circulation import fit_density
-from wgsindy.model.display.mathml import equations, term_formula
 from wgsindy.model.tensor import TensorForm
 
 NAMES = ("x", "y")
@@ -89,7 +88,7 @@ def test_latex_has_the_distances_in_brackets_and_all_digits() -> None:
 
 
 def test_mathml_has_the_distances_in_brackets_and_all_digits() -> None:
-    first = equations(moved(PLAIN))[1].terms[1]  # - 2 (x - 1234567.5)
+    first = mathml_equations(moved(PLAIN))[1].terms[1]  # - 2 (x - 1234567.5)
     inner = "<mi>x</mi><mo>&minus;</mo><mn>1234567.5</mn>"
     assert f"<mo stretchy='false'>(</mo><mrow>{inner}</mrow>" in first
     assert "(" not in term_formula("x - 1234567.5", NAMES)

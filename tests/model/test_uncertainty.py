@@ -27,7 +27,7 @@ from wgsindy.model import (
     normal_quantile,
     tensor,
 )
-from wgsindy.model.formulas import join_terms
+from wgsindy.model.notation import join_terms
 from wgsindy.terms import library
 
 ROUNDING = 1e-12

@@ -12,8 +12,7 @@ from wgsindy import zoo
 from wgsindy.data import FloatArray
 from wgsindy.model import Generator
 from wgsindy.readouts import Readouts
-from wgsindy.readouts.chain import Chain
-from wgsindy.readouts.grid import Grid
+from wgsindy.readouts.chain import Chain, Grid
 from wgsindy.readouts.long_run import entropy_production
 
 X, Y = sympy.symbols("x y", real=True)

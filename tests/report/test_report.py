@@ -20,13 +20,21 @@ from matplotlib.figure import Figure
 from wgsindy import Generator, Trajectories, WGSINDy, zoo
 from wgsindy.data import FloatArray, Frame
 from wgsindy.diagnostics import Diagnostics, Finding, Limitation, diagnose, weak_fields
-from wgsindy.draw.coverage import relative_errors
+from wgsindy.draw.fields import relative_errors
 from wgsindy.draw.flow import arrow_outlines, ellipse_outlines
 from wgsindy.draw.planes import StateCloud, data_planes
 from wgsindy.errors import DataError, RepeatedSamplesWarning, SimulationError
 from wgsindy.estimate import Fit
-from wgsindy.model import Change, Observation, field_symbol, named_equations, named_fields, rounded
-from wgsindy.model.display.mathml import equations, term_formula
+from wgsindy.model import (
+    Change,
+    Observation,
+    field_symbol,
+    mathml_equations,
+    named_equations,
+    named_fields,
+    rounded,
+    term_formula,
+)
 from wgsindy.passes import data_summary
 from wgsindy.recipes import PAPER
 from wgsindy.report import PlotSample, render_report, residual_series, write_report
@@ -181,7 +189,7 @@ def test_the_table_holds_the_coefficients_bit_for_bit(
 
 def test_the_equations_are_those_of_the_generator(demo: tuple[WGSINDy, Trajectories]) -> None:
     generator = demo[0].generator_
-    written = {equation.name: equation for equation in equations(generator)}
+    written = {equation.name: equation for equation in mathml_equations(generator)}
     assert list(written) == ["b1", "b2", "a11", "a12", "a22"]
     for name, equation in written.items():
         found = [item for item in generator.coefficients if item.target == name]
@@ -197,7 +205,7 @@ def test_the_equations_are_those_of_the_generator(demo: tuple[WGSINDy, Trajector
 def test_terms_are_written_by_their_own_names() -> None:
     x, volume = sympy.symbols("x volume_2")
     truth = Generator.from_sympy(("x", "volume_2"), [sympy.sqrt(x), -(volume**2)], [[1, 0], [0, 1]])
-    first, second = equations(truth)[:2]
+    first, second = mathml_equations(truth)[:2]
     assert "<msqrt><mi>x</mi></msqrt>" in first.terms[0]
     assert "<mi>volume</mi><mi>2</mi></msub>" in second.terms[0]
 

@@ -7,7 +7,7 @@ import pytest
 
 from wgsindy.data import Frame
 from wgsindy.terms import Basis, Expression, library, origin_notes, origin_of, round_number
-from wgsindy.terms.library import FAR
+from wgsindy.terms.candidates import FAR
 
 NAMES = ("x", "y")
 ORIGIN = np.array([500_000.0, -1_234_567.8])

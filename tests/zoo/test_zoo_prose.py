@@ -12,7 +12,7 @@ from scipy.linalg import solve_continuous_lyapunov
 from wgsindy import zoo
 from wgsindy.errors import UnknownSystemError
 from wgsindy.model import Generator
-from wgsindy.model.display.latex import DIGITS_INSIDE_TERMS, LONGEST_LINE
+from wgsindy.model.display import DIGITS_INSIDE_TERMS, LONGEST_LINE
 from wgsindy.zoo import Limitation
 
 ALL = zoo.names(variants=True)

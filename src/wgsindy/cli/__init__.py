@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
@@ -14,12 +15,33 @@ from wgsindy import __version__
 from wgsindy.cli.console import complain, console, say, say_aside
 from wgsindy.cli.demo import demo
 from wgsindy.cli.fit import fit
-from wgsindy.cli.plugins import add_commands
 from wgsindy.cli.readout import readout
 from wgsindy.cli.saved_fits import compare_fits, report, simulate_paths
-from wgsindy.errors import WgsindyError
+from wgsindy.errors import MissingPackageError, WgsindyError
 
 TRACEBACK = "WGSINDY_TRACEBACK"
+# Commands that other packages bring: the evidence is a package of its own.
+ENTRY_POINTS = "wgsindy.commands"
+BENCH = "bench"
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add what installed packages offer; `bench` says how to get it if nobody does."""
+    points = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    for name, point in points.items():
+        app.add_typer(point.load(), name=name)
+    if BENCH not in points:
+        settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+        app.command(BENCH, context_settings=settings, hidden=True)(_explain_bench)
+
+
+def _explain_bench(context: typer.Context) -> None:
+    """Benchmarks on systems whose equations are known."""
+    raise MissingPackageError(
+        "the benchmarks are a package of their own, wgsindy-evidence: in a checkout of wgsindy, "
+        "run `pip install ./evidence` (make demo and make test do)."
+    )
+
 
 app = typer.Typer(  # with --install-completion and --show-completion for the shell
     name="wgsindy",

@@ -309,6 +309,11 @@ class Dataset(ABC):
         return 1
 
     @property
+    def hidden_velocities(self) -> bool:
+        """Whether the second half of the coordinates are velocities that nobody measured."""
+        return self.order == 2
+
+    @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the last coordinates, if these are known inputs and have no equation."""
         return ()

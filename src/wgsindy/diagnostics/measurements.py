@@ -170,7 +170,7 @@ def nats_apart(dynamics: Dynamics, points: FloatArray, dt: float) -> float:
 
 def second_order_evidence(fit: Fit) -> OrderEvidence | None:
     """Say whether the data are rather positions whose velocities are hidden."""
-    if fit.orders is not None or fit.data.order == 2:
+    if fit.orders is not None or fit.data.hidden_velocities:
         return fit.orders
     if not isinstance(fit.recipe, LikelihoodRecipe) or fit.recipe.transition == "chain":
         return None

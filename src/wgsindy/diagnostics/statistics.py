@@ -13,10 +13,10 @@ import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray
 from wgsindy.diagnostics import thresholds as limits
+from wgsindy.diagnostics.findings import Answer, Numbers, chance, of_its_size
 from wgsindy.diagnostics.groups import DELAYS, Deviation, beyond_chance
 from wgsindy.diagnostics.measurements import Measurements
 from wgsindy.diagnostics.past_scores import MEANS, RATE_WINDOWS, SPELLS, WINDOWS
-from wgsindy.diagnostics.question import Answer, Numbers, chance, of_its_size
 from wgsindy.diagnostics.residuals import BLOCKS
 from wgsindy.model import field_names
 
@@ -153,7 +153,7 @@ def other_steps(facts: Measurements) -> Numbers | None:
 
 def without_noise(facts: Measurements) -> BoolArray | None:
     """Coordinates without noise of their own, ``(d,)``, if others have some."""
-    if facts.noiseless.all() or facts.data.order == 2:  # of positions, that is what they are
+    if facts.noiseless.all() or facts.data.hidden_velocities:  # positions have none of their own
         return None
     return facts.noiseless[: facts.n_states]
 
@@ -400,7 +400,7 @@ def _scores(
 
     Not asked where the fit knows of something unseen: that lasts, and is allowed for.
     """
-    if facts.data.order == 2 or facts.data.partly_seen > 0:
+    if facts.data.hidden_velocities or facts.data.partly_seen > 0:
         return None
     size = share_of_drift(facts, errors**2 - 1)
     return Numbers(size, _errors(facts, errors), tests, axes=axes)

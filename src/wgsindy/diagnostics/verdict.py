@@ -11,9 +11,8 @@ import numpy as np
 
 from wgsindy.data import FloatArray
 from wgsindy.diagnostics import statistics
-from wgsindy.diagnostics.findings import Diagnostics, Finding, Verdict, weak_fields
+from wgsindy.diagnostics.findings import Diagnostics, Finding, Question, Verdict, weak_fields
 from wgsindy.diagnostics.measurements import Measurements
-from wgsindy.diagnostics.question import Question
 from wgsindy.diagnostics.thresholds import LEAST_SIGNAL
 from wgsindy.estimate import Fit
 from wgsindy.model import field_names

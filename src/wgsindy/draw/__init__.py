@@ -4,8 +4,14 @@ The third back end is the script of the report's page. Of the rooms above, a gen
 and a notebook reach this one when they are drawn.
 """
 
-from wgsindy.draw.coverage import coverage_pictures, relative_errors
-from wgsindy.draw.fields import Constant, constant_fields, field_pictures, line_picture
+from wgsindy.draw.fields import (
+    Constant,
+    constant_fields,
+    coverage_pictures,
+    field_pictures,
+    line_picture,
+    relative_errors,
+)
 from wgsindy.draw.flow import (
     ARROWS,
     arrow_outlines,

@@ -19,7 +19,7 @@ import numpy as np
 from wgsindy import recipes
 from wgsindy.data import BoolArray, Dataset, Trajectories, frozen, whole_number
 from wgsindy.errors import DataError, RecipeError, RoundedSamplesWarning, WgsindyError
-from wgsindy.estimate.libraries import LEAST_SHARE, Comparison, RivalLibrary
+from wgsindy.estimate.libraries import LEAST_SHARE, LibraryComparison, RivalLibrary
 from wgsindy.estimate.likelihood.fit_likelihood import recover_by_likelihood
 from wgsindy.estimate.orders import (
     Order,
@@ -55,7 +55,7 @@ from wgsindy.recipes import SHARP, LikelihoodRecipe, Recipe, WeakFormRecipe
 from wgsindy.terms import Library, library
 
 START, NEXT = "poly2", "poly3"  # the latter if the former cannot be fitted
-MOST_ROUNDS = 6
+MOST_GROWTHS = 6
 WIDEST_GRID = 1.5  # deviations of a step; at 2 the tensor is off by a percent, at 3 by six
 FEW_MISSING = 0.01  # share of samples that lack a value, up to which these are left out
 AUTO = "auto"
@@ -367,7 +367,7 @@ def grow_library(
     grown, last, others = first, None, [after] if _is_affordable(after.library, data) else []
     if summary is None:
         data, summary = screened_summary(data, standardise=True, engine=engine)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_GROWTHS):
         if not _is_affordable(grown.library, data):
             break  # nothing larger can be afforded either, so there is nothing to compare
         try:
@@ -381,7 +381,7 @@ def grow_library(
                 return last or first
             grown, *others = others
             continue
-        comparison = Comparison.of(fit, open_form=True)
+        comparison = LibraryComparison.of(fit, open_form=True)
         assert comparison is not None
         rivals = comparison.ranked()
         preferred = [r for r in rivals if r.is_preferred and _is_affordable(r.library, data)]
@@ -401,9 +401,10 @@ def _beside(fit: Fit, rivals: list[RivalLibrary]) -> Fit:
     return replace(fit, rivals=tuple(rivals), generator=generator)
 
 
-def _of_open_form(fit: Fit, comparison: Comparison | None = None) -> Fit:
+def _of_open_form(fit: Fit, comparison: LibraryComparison | None = None) -> Fit:
     """Widen the bands of the drift: that it is a formula of this library, nobody said."""
-    sure, comparison = fit.generator.uncertainty, comparison or Comparison.of(fit, open_form=True)
+    sure = fit.generator.uncertainty
+    comparison = comparison or LibraryComparison.of(fit, open_form=True)
     assert sure is not None
     assert comparison is not None
     doubt = comparison.form_doubt()

@@ -109,12 +109,12 @@ def rival_libraries(fit: Fit) -> list[RivalLibrary]:
     """
     if fit.rivals is not None:
         return list(fit.rivals)
-    comparison = Comparison.of(fit)
+    comparison = LibraryComparison.of(fit)
     return [] if comparison is None else comparison.ranked()
 
 
 @dataclass(frozen=True)
-class Comparison:
+class LibraryComparison:
     """A fit beside larger libraries, with the weights that it has."""
 
     fit: Fit
@@ -123,7 +123,7 @@ class Comparison:
     open_form: bool = False  # whether further degrees are to be asked about as well
 
     @classmethod
-    def of(cls, fit: Fit, *, open_form: bool = False) -> Comparison | None:
+    def of(cls, fit: Fit, *, open_form: bool = False) -> LibraryComparison | None:
         """Compare a fit; nothing if it has no likelihood."""
         if fit.likelihood is None or not isinstance(fit.recipe, LikelihoodRecipe):
             return None

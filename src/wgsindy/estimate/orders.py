@@ -104,8 +104,8 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 MOST_POSITIONS = 3
 # Log-evidence by which one order must be better. A velocity that is forgotten within a step or two
 # leaves hardly a trace, and what is left of it is also what a small error of the model leaves.
-PREFERRED = 10.0
-MARGIN = 0.5  # spreads by which velocities may exceed differences of positions
+ORDER_PREFERRED = 10.0
+VELOCITY_MARGIN = 0.5  # spreads by which velocities may exceed differences of positions
 
 
 class OrderEvidence(NamedTuple):
@@ -117,7 +117,7 @@ class OrderEvidence(NamedTuple):
     @property
     def preferred(self) -> int | None:
         """1 or 2, or None if the data cannot tell."""
-        if abs(self.log_evidence) <= PREFERRED:
+        if abs(self.log_evidence) <= ORDER_PREFERRED:
             return None
         return 2 if self.log_evidence > 0 else 1
 
@@ -161,7 +161,7 @@ def can_be_positions(data: Dataset) -> bool:
     """Whether the coordinates may be taken for positions."""
     return (
         isinstance(data, Trajectories)
-        and data.order == 1
+        and not data.hidden_velocities
         and data.dimension <= MOST_POSITIONS
         and not data.inputs
     )
@@ -187,7 +187,7 @@ def as_positions(
         raise DataError("order=2 needs data in memory; read them with stream=False.")
     found = data.with_velocities()
     seen = data_summary(found, standardise=True, engine=engine)
-    d, beyond = data.dimension, MARGIN * seen.region.scale
+    d, beyond = data.dimension, VELOCITY_MARGIN * seen.region.scale
     beyond[:d] = 0.0
     none = np.zeros(d)
     return found, replace(
@@ -274,6 +274,6 @@ def _terms(fit: Fit) -> int:
     """Number of coefficients that were estimated: not those of x' = v."""
     spread = fit.generator.uncertainty
     assert spread is not None
-    known = fit.data.dimension // 2 if fit.data.order == 2 else 0
+    known = fit.data.dimension // 2 if fit.data.hidden_velocities else 0
     chosen = np.count_nonzero(spread.drift[known:])
     return int(chosen + np.count_nonzero(fit.generator.tensor_field.coefficients))

@@ -23,11 +23,10 @@ from wgsindy.files.atomic import (
     whole_folder,
     write_atomically,
 )
-from wgsindy.files.coercion import as_dataset
 from wgsindy.files.columns.roles import formula_name
 from wgsindy.files.notes import Note, Reading, collecting_warnings
 from wgsindy.files.options import ReadingOptions, as_list, options_of
-from wgsindy.files.reading import label_of, open_data, read, stream
+from wgsindy.files.reading import as_dataset, label_of, open_data, read, stream
 
 __all__ = [
     "Note",

@@ -13,8 +13,8 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from wgsindy.errors import DataError
-from wgsindy.files.columns.units import checked_unit
 from wgsindy.files.notes import listed
+from wgsindy.files.table import checked_unit
 
 ROWS, CALENDAR = "rows", "calendar"
 P = ParamSpec("P")

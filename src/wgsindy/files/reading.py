@@ -1,4 +1,7 @@
-"""``read`` and ``stream``: any table or array to data; ``open_data`` chooses between them."""
+"""``read`` and ``stream``: any table or array to data; ``open_data`` chooses between them.
+
+``as_dataset`` takes what a Python caller has: readings, data frames, arrays.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,21 +35,24 @@ from wgsindy.files.cleaning.raw_trajectories import (
     drop_constant,
     joined_exports,
     raw_trajectories,
+    unwrapped,
 )
 from wgsindy.files.cleaning.suspicious import inspect
-from wgsindy.files.columns.angles import unwrapped
-from wgsindy.files.columns.roles import (
-    find_roles,
-    note_roles,
-    one_trajectory_a_column,
-    state_names,
-)
+from wgsindy.files.columns.roles import find_roles, note_roles, one_trajectory_a_column, state_names
 from wgsindy.files.columns.times import epoch_sentence, epoch_unit, step_of, with_joined_date
-from wgsindy.files.columns.units import header_unit
+from wgsindy.files.formats.frames import is_labelled
 from wgsindy.files.formats.loading import bytes_at, lazy_tables_of, paths_of, tables_of
 from wgsindy.files.notes import KIND_OF, Note, Notes, Reading, collecting_warnings, warn_of
 from wgsindy.files.options import ROWS, ReadingOptions, StreamOptions, as_list, by_keyword
-from wgsindy.files.table import LazyTable, Roles, Table, WantedColumns, require_columns, wide_table
+from wgsindy.files.table import (
+    LazyTable,
+    Roles,
+    Table,
+    WantedColumns,
+    header_unit,
+    require_columns,
+    wide_table,
+)
 
 if TYPE_CHECKING:
     from wgsindy.data import Stream
@@ -397,3 +404,53 @@ def _blocks_of(function: Callable[[], Iterable[Any]], dt: float | None) -> Itera
                 "or pass dt."
             )
         yield Block(*block)
+
+
+def as_dataset(
+    given: Any,
+    *,
+    dt: float | Sequence[float] | None = None,
+    t: Any = None,
+    names: Sequence[str] | None = None,
+) -> Dataset:
+    """Return the dataset of a reading, a data frame or arrays.
+
+    Parameters
+    ----------
+    given : a ``Reading``, ``Trajectories``, a ``Stream``, a data frame of any kind, one ``(n, d)``
+        or ``(R, n, d)`` array, or a list of ``(n_i, d)`` arrays
+    dt : sampling interval, one number or (of arrays) one a trajectory
+    t : sampling times of arrays; of a data frame, the name of the column of times
+    names : names of the coordinates
+
+    Raises
+    ------
+    DataError
+        If steps are missing, or given twice.
+
+    Examples
+    --------
+    >>> as_dataset([[0.0, 1.0, 3.0]], dt=0.1, names=["u"])
+    Trajectories(1 x (u), 2 increments, mean dt = 0.1)
+    """
+    dataset = given.data if isinstance(given, Reading) else given
+    if isinstance(dataset, Dataset):
+        if dt is not None or t is not None:
+            asked = f"dt={dt}" if dt is not None else "t"
+            raise DataError(f"these trajectories carry their own steps; leave out {asked}.")
+        if names is not None and tuple(names) != dataset.names:
+            raise DataError(
+                f"these trajectories carry their own names {list(dataset.names)}; leave out names, "
+                "or give them to whoever made the trajectories."
+            )
+        return dataset
+    if hasattr(given, "columns") or is_labelled(given):
+        step = None if dt is None else float(dt) if isinstance(dt, int | float) else dt
+        return read(given, dt=step, time=t, names=names).data  # type: ignore[arg-type]
+    if isinstance(given, str | PathLike):
+        raise DataError(f"{given!s:.80} is no array; pass wgsindy.read of it if it is a file.")
+    if dt is None and t is None:
+        raise DataError(
+            "arrays need the sampling interval: pass dt=... (or times, t=...), or Trajectories."
+        )
+    return Trajectories(given, dt, times=t, names=names)

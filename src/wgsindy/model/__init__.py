@@ -1,32 +1,36 @@
 """The result: drift and tensor as a generator, with formulas and error bars."""
 
 from wgsindy.model.change_of_variables import Change
-from wgsindy.model.display.mathml import Equation, field_symbol, term_formula
-from wgsindy.model.display.mathml import equations as mathml_equations
-from wgsindy.model.display.notebook import fragment, generator_parts
-from wgsindy.model.display.numbers import (
+from wgsindy.model.display import (
+    Equation,
+    field_symbol,
+    fragment,
+    generator_parts,
+    mathml_equations,
+    term_formula,
+)
+from wgsindy.model.formulas import (
+    Alternative,
+    Coefficient,
+    Tabular,
+    linear_fields,
+    tensor_fields,
+)
+from wgsindy.model.generator import Generator
+from wgsindy.model.model_file import model_text
+from wgsindy.model.notation import (
+    Units,
+    field_names,
     in_full,
+    named_equations,
+    named_fields,
     padded,
     percent,
     probability,
     rounded,
     typographic,
-)
-from wgsindy.model.display.units import (
-    Units,
-    named_equations,
-    named_fields,
     with_unit,
 )
-from wgsindy.model.export.frames import Tabular
-from wgsindy.model.formulas import (
-    Alternative,
-    Coefficient,
-    field_names,
-    linear_fields,
-    tensor_fields,
-)
-from wgsindy.model.generator import Generator
 from wgsindy.model.observation import Observation
 from wgsindy.model.readout_bands import MOST_STATES, ReadOut, readouts
 from wgsindy.model.simulation import (
@@ -75,6 +79,7 @@ __all__ = [
     "in_full",
     "linear_fields",
     "mathml_equations",
+    "model_text",
     "named_equations",
     "named_fields",
     "normal_quantile",

@@ -6,7 +6,7 @@ factor. Here both become plain sums of terms in the physical states: a :class:`L
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,15 +14,46 @@ import numpy as np
 from markupsafe import Markup
 
 from wgsindy.data import BoolArray, FloatArray, Frame
+from wgsindy.errors import MissingPackageError
 from wgsindy.model import tensor
-from wgsindy.model.display.numbers import rounded, with_error
-from wgsindy.model.export.frames import Tabular
+from wgsindy.model.notation import field_names, join_terms, rounded
 from wgsindy.model.tensor import TensorField
 from wgsindy.model.uncertainty import Uncertainty, normal_quantile
 from wgsindy.terms import Basis, Expression, Monomials, collect_terms, constant, product_of, sum_of
 
 if TYPE_CHECKING:
+    import polars
     import sympy
+
+
+class Tabular:
+    """What has columns, and so gives data frames; polars is always there, pandas may be."""
+
+    def columns(self) -> Mapping[str, Any]:
+        """All of it by columns."""
+        raise NotImplementedError
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a data frame."""
+        import polars
+
+        return polars.DataFrame(self.columns())
+
+    def to_pandas(self) -> Any:
+        """Return a data frame; pandas has to be installed.
+
+        Raises
+        ------
+        MissingPackageError
+            If it is not.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise MissingPackageError(
+                "pandas is not installed; use to_polars(), or pip install pandas."
+            ) from None
+        return pandas.DataFrame(self.columns())
 
 
 @dataclass(frozen=True)
@@ -83,32 +114,6 @@ class LinearForm:
         """Return the form with the terms that are ``shown (F, K)``, coefficients to ``digits``."""
         rows = [[float(rounded(c, digits)) for c in row] for row in self.coefficients * shown]
         return replace(self, coefficients=np.array(rows))
-
-
-def join_terms(
-    terms: Sequence[tuple[float, str]],
-    names: Sequence[str],
-    digits: int,
-    errors: Sequence[float] | None = None,
-) -> str:
-    """Write a sum of coefficient and term pairs in states ``names``, with errors if given.
-
-    >>> join_terms([(1.0, "1"), (-0.51234, "x*y")], ("x", "y"), digits=3)
-    '1 - 0.512*x*y'
-    >>> join_terms([(1.0, "1"), (-0.51234, "x*y")], ("x", "y"), 3, errors=[0.012, 0.3])
-    '(1.000 ± 0.012) - (0.5 ± 0.3)*x*y'
-    """
-    text = ""
-    for position, (value, term) in enumerate(terms):
-        is_sum = Expression.parse(term, names).root.kind == "+"
-        name = f"({term})" if is_sum else term
-        number = rounded(abs(value), digits)
-        if errors is not None and errors[position] != 0:  # else it is known
-            number = "({} ± {})".format(*with_error(abs(value), errors[position]))
-        factor = number if name == "1" else name if number == "1" else f"{number}*{name}"
-        sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
-        text += sign + factor
-    return text or "0"
 
 
 def linear_fields(basis: Basis, coefficients: FloatArray) -> LinearForm:
@@ -211,20 +216,6 @@ def split_sympy(fields: Sequence[sympy.Expr], names: Sequence[str]) -> tuple[Bas
         ],
         names,
     )
-
-
-def field_names(dimension: int, inputs: int = 0) -> tuple[list[str], list[str]]:
-    """Names of the drift components and of the tensor entries: b1, b2, a11, a12, a22.
-
-    Without those of the last ``inputs``, which have no equation.
-
-    >>> field_names(2)
-    (['b1', 'b2'], ['a11', 'a12', 'a22'])
-    """
-    comma = "," if dimension > 9 else ""
-    states = dimension - inputs
-    drift = [f"b{p + 1}" for p in range(states)]
-    return drift, [f"a{q + 1}{comma}{p + 1}" for p, q in tensor.pairs(states)]
 
 
 WIDEST_LINE, MOST_LINES = 110, 24  # of a summary

@@ -17,10 +17,8 @@ from numpy.typing import ArrayLike
 
 from wgsindy.data import FloatArray, Frame, Trajectories, frozen, real_numbers
 from wgsindy.errors import DataError
-from wgsindy.model import circulation, model_file, tensor
+from wgsindy.model import circulation, display, model_file, tensor
 from wgsindy.model.circulation import LogDensity
-from wgsindy.model.display import latex
-from wgsindy.model.display.units import Units
 from wgsindy.model.formulas import (
     Alternative,
     Coefficients,
@@ -30,6 +28,7 @@ from wgsindy.model.formulas import (
     split_sympy,
     tensor_fields,
 )
+from wgsindy.model.notation import Units
 from wgsindy.model.observation import Observation
 from wgsindy.model.simulation import Scheme, simulate
 from wgsindy.model.tensor import TensorField
@@ -270,9 +269,7 @@ class Generator:
         return rf"$\displaystyle {self.to_latex()}$"
 
     def _repr_html_(self) -> str:
-        from wgsindy.model.display.notebook import generator_html
-
-        return generator_html(self)
+        return display.generator_html(self)
 
     @property
     def coefficients(self) -> Coefficients:
@@ -308,7 +305,7 @@ class Generator:
 
     def to_latex(self, digits: int = 3, cutoff: float = 0.02) -> str:
         """Write the equations as a LaTeX ``aligned`` block."""
-        return latex.equations_latex(*self._formulas.shortened(digits, cutoff))
+        return display.equations_latex(*self._formulas.shortened(digits, cutoff))
 
     def sde_latex(self, digits: int = 4, cutoff: float = 0.02) -> str:
         """Write dX = b dt + sigma dW with b as a vector and a = sigma sigma' as a matrix.
@@ -316,7 +313,7 @@ class Generator:
         A LaTeX ``aligned`` block that MathJax and KaTeX read, without dollar signs. Terms are left
         out as in :meth:`equations`.
         """
-        return latex.sde_latex(*self._formulas.shortened(digits, cutoff))
+        return display.sde_latex(*self._formulas.shortened(digits, cutoff))
 
     def generator_latex(self, digits: int = 4, cutoff: float = 0.02) -> str:
         r"""Write L f = b . grad f + (1/2) a : Hess f as a LaTeX ``aligned`` block.
@@ -331,7 +328,7 @@ class Generator:
         &\quad + 0.25 \partial_{x}^{2} f
         \end{aligned}
         """
-        return latex.generator_latex(*self._formulas.shortened(digits, cutoff))
+        return display.generator_latex(*self._formulas.shortened(digits, cutoff))
 
     def to_code(self, language: str) -> str:
         """Write the equations as a program that stands alone.
@@ -346,9 +343,9 @@ class Generator:
         >>> [line.strip() for line in code.splitlines() if "b[0] =" in line]
         ['b[0] = (-2.0)*x;']
         """
-        from wgsindy.model.export.code import program
-
-        return program(self._formulas, language, clipped=self.tensor_field.form == "clipped")
+        return display.program(
+            self._formulas, language, clipped=self.tensor_field.form == "clipped"
+        )
 
     def simulate(
         self,

@@ -185,10 +185,10 @@ def _field_of(content: Any, dimension: int, terms: int) -> TensorField:
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
     """Write a model file, atomically."""
-    write_atomically(path, text_of(content))
+    write_atomically(path, model_text(content))
 
 
-def text_of(content: dict[str, Any]) -> str:
+def model_text(content: dict[str, Any]) -> str:
     """Return what stands in a model file."""
     return json.dumps(content, allow_nan=False, indent=1) + "\n"
 

@@ -70,7 +70,7 @@ class Observation:
 
     def coordinates(self, data: Dataset) -> Dataset:
         """Return ``data`` with all coordinates: positions get velocities, if these are hidden."""
-        if self.hidden_velocities and data.order == 1 and isinstance(data, Trajectories):
+        if self.hidden_velocities and not data.hidden_velocities and isinstance(data, Trajectories):
             return data.with_velocities()
         return data
 

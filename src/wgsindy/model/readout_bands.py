@@ -20,8 +20,8 @@ import numpy as np
 
 from wgsindy.data import FloatArray
 from wgsindy.model import tensor
-from wgsindy.model.display.numbers import percent, rounded
 from wgsindy.model.generator import Generator
+from wgsindy.model.notation import percent, rounded
 from wgsindy.model.uncertainty import Uncertainty, normal_quantile
 
 MOST_STATES = 2000  # evenly taken: a median needs no more

@@ -13,13 +13,15 @@ from wgsindy.passes.engine import (
     reduce,
     reporting_progress,
 )
-from wgsindy.passes.segments import SegmentPass, joined_segments, segments_of
 from wgsindy.passes.summary import (
     OUTLIER_RATIO,
     DataSummary,
+    SegmentPass,
     data_summary,
+    joined_segments,
     outlier_sentence,
     screened_summary,
+    segments_of,
     warn_of_samples,
 )
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from wgsindy.data import FloatArray, frozen
 from wgsindy.errors import ReadoutError
 from wgsindy.model import Generator, Uncertainty, normal_quantile, padded, tensor
-from wgsindy.readouts.chain import LEAST_POSITIVE, Chain
-from wgsindy.readouts.grid import Grid
+from wgsindy.readouts.chain import LEAST_POSITIVE, Chain, Grid
 from wgsindy.readouts.state_space import CUT, LOOSE_CUT, open_sides
 
 # Set by hand. Draws that leave the box go where no data were: the data contradict them, and they

@@ -23,8 +23,7 @@ from wgsindy.data import (
 from wgsindy.errors import ReadoutError
 from wgsindy.passes import data_summary
 from wgsindy.readouts import long_run, state_space
-from wgsindy.readouts.chain import Chain, factorise
-from wgsindy.readouts.grid import Grid, shape_of
+from wgsindy.readouts.chain import Chain, Grid, factorise, shape_of
 from wgsindy.readouts.grid_error import (
     Field,
     Forecast,
@@ -37,15 +36,21 @@ from wgsindy.readouts.grid_error import (
     matched,
 )
 from wgsindy.readouts.long_run import (
+    OVERLAP,
     ComplexArray,
+    Ending,
     Evolution,
+    Level,
     Modes,
+    Region,
+    level_of,
     metastable_sets,
     modes,
     moments_after,
     observed,
+    point_of,
+    targets,
 )
-from wgsindy.readouts.passage import OVERLAP, Ending, Level, Region, level_of, point_of, targets
 from wgsindy.readouts.textbook_models import NamedModel, named_model
 from wgsindy.terms import Expression
 

@@ -10,10 +10,8 @@ import numpy as np
 from wgsindy.data import BoolArray, FloatArray, Frame
 from wgsindy.errors import LibraryError, ReadoutError
 from wgsindy.model import Generator, tensor
-from wgsindy.readouts.chain import UNDERFLOW, Chain, factorise
-from wgsindy.readouts.grid import Grid, Side, shape_of
-from wgsindy.readouts.long_run import Evolution
-from wgsindy.readouts.passage import Ending, Level, absorbed, swallowed, targets, walls
+from wgsindy.readouts.chain import UNDERFLOW, Chain, Grid, Side, factorise, shape_of
+from wgsindy.readouts.long_run import Ending, Evolution, Level, absorbed, swallowed, targets, walls
 
 # Cells a side while looking: a coarse grid adds noise of its own, and a finer one less.
 COARSE = {1: (256, 512, 1024), 2: (40, 80, 160), 3: (14, 20, 24)}

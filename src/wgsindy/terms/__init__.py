@@ -1,9 +1,7 @@
 """Candidate terms: formulas, monomials, libraries of both."""
 
 from wgsindy.terms.basis import Basis, basis_of, collect_terms, split_formulas
-from wgsindy.terms.derivatives import FUNCTIONS
-from wgsindy.terms.expression import Expression, Notation
-from wgsindy.terms.library import (
+from wgsindy.terms.candidates import (
     Library,
     angular_library,
     library,
@@ -11,6 +9,8 @@ from wgsindy.terms.library import (
     origin_of,
     round_number,
 )
+from wgsindy.terms.derivatives import FUNCTIONS
+from wgsindy.terms.expression import Expression, Notation
 from wgsindy.terms.monomials import Monomials, Taylor, monomial_name
 from wgsindy.terms.parsing import Node, constant, product_of, sum_of
 

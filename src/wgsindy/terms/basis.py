@@ -27,7 +27,7 @@ class Basis:
     mapped back exactly (:attr:`to_physical`).
 
     Physical terms are functions of ``x - origin``, which is ``x`` unless data are far from zero
-    (:mod:`wgsindy.terms.library`).
+    (:mod:`wgsindy.terms.candidates`).
 
     Parameters
     ----------

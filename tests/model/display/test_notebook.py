@@ -20,8 +20,7 @@ from wgsindy import zoo
 from wgsindy.data import Frame, Trajectories
 from wgsindy.draw.plots import small_drawing, small_pictures
 from wgsindy.estimator import WGSINDy
-from wgsindy.model import Generator, TensorField, fragment, named_fields
-from wgsindy.model.display.mathml import equations
+from wgsindy.model import Generator, TensorField, fragment, mathml_equations, named_fields
 from wgsindy.model.formulas import MOST_LINES, WIDEST_LINE
 from wgsindy.terms import library
 
@@ -109,7 +108,7 @@ def test_the_html_is_well_formed_and_brings_no_script(name: str) -> None:
 def test_every_equation_stands_in_the_html_with_its_errors() -> None:
     generator = fitted()
     rows = parsed(generator._repr_html_()).findall(".//div[@class='equations']/div")
-    written = equations(generator)
+    written = mathml_equations(generator)
     assert len(rows) == len(written) == 5
     for row, equation in zip(rows, written, strict=True):
         symbol, *terms = row.findall(".//math")
@@ -125,7 +124,7 @@ def test_every_equation_stands_in_the_html_with_its_errors() -> None:
 def test_a_coefficient_of_one_is_not_written() -> None:
     x, y = sympy.symbols("x y")
     truth = Generator.from_sympy(("x", "y"), [x - y, 1 + 2 * x], [[1, 0], [0, 1]])
-    first, second = equations(truth)[:2]
+    first, second = mathml_equations(truth)[:2]
     assert [words(parsed(str(term))) for term in first.terms] == ["x", "\N{MINUS SIGN}y"]
     assert words(parsed(str(second.terms[0]))) == "1"
 

@@ -164,7 +164,7 @@ def test_names_that_a_language_has_taken_are_changed(language: str, tmp_path: Pa
 
 
 def test_a_name_cannot_end_its_comment() -> None:
-    from wgsindy.model.export.code import _single_line
+    from wgsindy.model.display import _single_line
 
     assert "*/" not in _single_line("x*/ system()")
     assert '"""' not in _single_line('x"""\nimport os')

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wgsindy.model import Generator, field_names, normal_quantile
-from wgsindy.model.formulas import join_terms
+from wgsindy.model.notation import join_terms
 from wgsindy.terms import library
 from wgsindy.zoo import System
 from wgsindy_evidence.grid import number

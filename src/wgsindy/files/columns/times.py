@@ -12,10 +12,9 @@ import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray, real_number
 from wgsindy.errors import DataError
-from wgsindy.files.columns.units import SECONDS, suited_unit, written_unit
 from wgsindy.files.notes import counted
 from wgsindy.files.options import CALENDAR, ReadingOptions
-from wgsindy.files.table import Column, Table
+from wgsindy.files.table import SECONDS, Column, Table, suited_unit, written_unit
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,1 +1,0 @@
-"""How a model is written and drawn: numbers, LaTeX, MathML, pictures, notebooks."""

@@ -1,1 +1,0 @@
-"""A generator as source code of other languages."""
