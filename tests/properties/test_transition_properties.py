@@ -166,8 +166,9 @@ def test_the_likelihood_of_a_start_is_that_of_noise_of_the_size_of_increments() 
 
 
 def likelihood(process: Process, data: Trajectories) -> float:
-    step = FilterPass(process) if process.noisy.any() else NormalPass(process)
-    return float(reduce(step, data).log_likelihood)
+    if process.noisy.any():
+        return float(reduce(FilterPass(process), data).log_likelihood)
+    return float(reduce(NormalPass(process), data).log_likelihood)
 
 
 @FEWER
