@@ -18,8 +18,8 @@ from wgsindy.estimate.likelihood.normal_equations import (
     NormalEquations,
     NormalPass,
     ScorePass,
-    TrapezoidPass,
     Sums,
+    TrapezoidPass,
     WithinStepNoise,
     WithinStepNoisePass,
 )
