@@ -131,7 +131,7 @@ class Followed(NamedTuple):
     run: Runner
     block: int
     roughly: float
-    count: int  # samples that the steps are as accurate for
+    worth: int  # samples that the steps are as accurate for
     is_known: bool  # whether something was chosen before
 
 
@@ -163,9 +163,9 @@ def test_short_stretches_in_coarse_steps_go_first(monkeypatch: pytest.MonkeyPatc
     found = follow_positions(model, selection, run, forced=False)
     scout, *later = seen
     assert (scout.run.data.n_increments, scout.run.engine) == (100 * 128, SERIAL)
-    assert (scout.block, scout.roughly, scout.count) == (16, 0.3, 1)
+    assert (scout.block, scout.roughly, scout.worth) == (16, 0.3, 1)
     assert all(one.run is run and one.is_known for one in later)
-    assert later[-1].count == data.n_increments
+    assert later[-1].worth == data.n_increments
     assert found.settled
     assert found.process.data_range.count == data.n_increments
     # Negative control: without the scout there is more to do on the whole.

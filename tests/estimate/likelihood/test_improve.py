@@ -265,6 +265,21 @@ def test_the_first_end_that_settles_is_taken_or_that_of_most_evidence(
     assert found is (None if best is None else ends[best])
 
 
+def test_what_is_likelier_by_less_than_its_terms_cost_is_no_better() -> None:
+    plain, rich = ended(1.0), ended(0.5)._replace(log_likelihood=20.0, paid=19.5)
+    assert (plain.evidence, rich.evidence) == (1.0, 0.5)
+    assert best_of([lambda: rich, lambda: plain]) is plain
+    # Nor is a step that loses likelihood by dropping a dear term any worse.
+    toy = Toy(
+        lambda place: -20.0 * (place == 2.0),
+        lambda place: min(place + 1, 2.0),
+        lambda place: (place == 0.0, 30.0 * (place == 0.0)),
+    )
+    end = toy.improved(0.0)
+    assert end is not None
+    assert place_of(end.process) == 2.0
+
+
 def test_midway_is_the_mean_of_all_that_is_estimated_in_whatever_units() -> None:
     one = model_of([{"x": -1.0}], [{"1": 0.5}], noise=np.array([0.1]))
     other = model_of([{"x": -3.0}], [{"1": 1.5}], noise=np.array([0.5]))

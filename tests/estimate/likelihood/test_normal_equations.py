@@ -19,6 +19,7 @@ from wgsindy.estimate.likelihood.normal_equations import (
     NormalPass,
     ScorePass,
     Sums,
+    TrapezoidPass,
     WithinStepNoise,
     WithinStepNoisePass,
 )
@@ -299,6 +300,29 @@ def test_the_start_weighs_every_sample_alike(is_chain: bool) -> None:
     np.testing.assert_allclose(sums.drift_gram[0], expected, rtol=ROUNDING)
     np.testing.assert_allclose(sums.drift_gram[1], 0.0)
     np.testing.assert_allclose(sums.drift_gram[2], expected, rtol=ROUNDING)
+
+
+def test_the_trapezoid_rule_averages_the_library_over_both_ends() -> None:
+    data = uneven_data(2)
+    basis, summary = library("poly2").bind(data.names), data_summary(data, standardise=True)
+    start = Process.start(basis.in_frame(summary.region), summary, is_chain=False)
+    found = reduce(TrapezoidPass(start), data)
+    values = [start.basis.values(path) for path in data]
+    theta = np.concatenate([(one[:-1] + one[1:]) / 2 for one in values])
+    steps = np.concatenate([np.diff(path, axis=0) for path in data]) / start.units
+    dt = np.concatenate([data.steps(r) for r in range(len(data))])
+    np.testing.assert_allclose(found.drift_gram[0], (theta.T * dt) @ theta, rtol=ROUNDING)
+    np.testing.assert_allclose(found.drift_cross, steps.T @ theta, rtol=0, atol=1e-9)
+    # Of long steps of x' = -x it nearly knows the rate, where the start of a step does not.
+    slow = Trajectories(np.exp(-0.9 * np.arange(6.0))[:, None], 0.9)
+    basis, summary = library(["x"]).bind(slow.names), data_summary(slow, standardise=True)
+    start, rates = Process.start(basis, summary, is_chain=False), []
+    for step in (TrapezoidPass(start), NormalPass(start)):
+        sums = reduce(step, slow)
+        rate = -sums.drift_cross[0, 0] / sums.drift_gram[0, 0, 0] * start.units[0]
+        rates.append(float(rate))
+    assert rates == pytest.approx([2 * np.tanh(0.45) / 0.9, (1 - np.exp(-0.9)) / 0.9])
+    assert abs(rates[0] - 1) < 0.07
 
 
 def test_lagged_sums_are_those_of_the_increment_after_the_next() -> None:
