@@ -20,7 +20,7 @@ from messy import write as write_lines
 
 from wgsindy import Generator, Trajectories, cli, read
 from wgsindy.cli.fit import READING, as_library, column, separated
-from wgsindy.cli.output import written_equations
+from wgsindy.cli.output import printed_equations
 from wgsindy.errors import OutlierWarning, RecipeError, SimulationError
 from wgsindy.files import ReadingOptions, csv_text, refuse_occupied
 from wgsindy.files.notes import WARNING_OF
@@ -49,7 +49,7 @@ def test_a_fit_prints_and_writes_everything(wgsindy: Command, tmp_path: Path) ->
     written = ["model.json", "fit.json", "report.html", "coefficients.csv"]
     assert sorted(item.name for item in folder.iterdir()) == sorted(written)
     model = Generator.load(folder / "model.json")
-    for equation in written_equations(model)[0]:
+    for equation in printed_equations(model)[0]:
         assert f"  {equation}" in lines
         assert "±" in equation or equation.endswith("= 0")
     assert "The generator is identified: nothing was found that limits it." in lines

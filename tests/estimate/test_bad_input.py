@@ -704,12 +704,7 @@ def test_numbers_within_the_limits_give_error_bars_that_are_numbers(size: float,
     assert np.isfinite(errors).all()
 
 
-ANOTHER_SENTENCE = pytest.mark.xfail(
-    reason="the first drift does not say which term is zero", strict=False
-)
-
-
-@pytest.mark.parametrize("recipe", [pytest.param("sharp", marks=ANOTHER_SENTENCE), "paper"])
+@pytest.mark.parametrize("recipe", ["sharp", "paper"])
 def test_a_term_that_is_zero_on_the_data_is_named(recipe: str) -> None:
     terms = ["1", "x", "y", "max(x - 100, 0)"]
     with pytest.raises(LibraryError, match=r"(max\(x - 100, 0\)|number 3).*(0 at all|zero on all)"):

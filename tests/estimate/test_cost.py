@@ -8,8 +8,8 @@ from walks import walk
 
 from wgsindy.data import Trajectories
 from wgsindy.estimate import Order, cost, work_ahead
+from wgsindy.estimate import evidence as evidence
 from wgsindy.estimate.cost import PASSING, SEARCHING, expected_seconds
-from wgsindy.estimate.likelihood import evidence
 from wgsindy.estimate.likelihood.selection import MOST_POINTS, _grid
 
 

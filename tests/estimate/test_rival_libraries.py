@@ -15,8 +15,8 @@ from scipy.stats import chi2, ncx2
 from wgsindy import Trajectories, WGSINDy, zoo
 from wgsindy.data import BoolArray, FloatArray
 from wgsindy.estimate import PREFERRED, RivalLibrary, rival_libraries
+from wgsindy.estimate.evidence import Problem, best_support
 from wgsindy.estimate.libraries import MOST_TERMS, LibraryComparison, _upper_limit
-from wgsindy.estimate.likelihood.evidence import Problem, best_support
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations, NormalPass, Runner
 from wgsindy.estimate.likelihood.selection import SURE
 from wgsindy.model import field_names, tensor

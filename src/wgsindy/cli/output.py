@@ -50,7 +50,7 @@ def tell(result: FileFit, diffusion: str = "a") -> None:
 
 
 def _tell_equations(generator: Generator, how: str, diffusion: str) -> None:
-    equations, zeros = written_equations(generator, diffusion)
+    equations, zeros = printed_equations(generator, diffusion)
     say("")
     states = generator.dimension - len(generator.inputs)
     driven = f", driven by {', '.join(generator.inputs)}" if generator.inputs else ""
@@ -64,7 +64,7 @@ def _tell_equations(generator: Generator, how: str, diffusion: str) -> None:
         say_indented(f"and {zeros} other entries, all of them 0")
 
 
-def written_equations(generator: Generator, diffusion: str = "a") -> tuple[list[str], int]:
+def printed_equations(generator: Generator, diffusion: str = "a") -> tuple[list[str], int]:
     """Write each field by its name and with its unit; of many zeros only say how many.
 
     With ``diffusion="D"`` the tensor is D = a / 2.

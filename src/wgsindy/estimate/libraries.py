@@ -18,7 +18,7 @@ import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray, zeros
 from wgsindy.errors import DataError, LibraryError
-from wgsindy.estimate.likelihood.evidence import Problem, best_support
+from wgsindy.estimate.evidence import Problem, best_support
 from wgsindy.estimate.likelihood.filtered_samples import filtered
 from wgsindy.estimate.likelihood.fit_likelihood import LikelihoodEstimate
 from wgsindy.estimate.likelihood.normal_equations import (

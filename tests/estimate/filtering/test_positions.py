@@ -12,9 +12,13 @@ from working_models import linear_model
 from wgsindy.data import FloatArray, Trajectories
 from wgsindy.errors import DataError, RecipeError
 from wgsindy.estimate import Fit, fit_dataset
-from wgsindy.estimate.likelihood import hidden as positions_room
-from wgsindy.estimate.likelihood.filtered_samples import FilteredSamples
-from wgsindy.estimate.likelihood.hidden import first_force, follow_positions, with_first_noise
+from wgsindy.estimate.likelihood import filtered_samples as positions_room
+from wgsindy.estimate.likelihood.filtered_samples import (
+    FilteredSamples,
+    first_force,
+    follow_positions,
+    with_first_noise,
+)
 from wgsindy.estimate.likelihood.normal_equations import Runner
 from wgsindy.estimate.likelihood.process import Process
 from wgsindy.estimate.likelihood.selection import Extrapolation, TermSelection
@@ -210,6 +214,6 @@ def test_positions_begin_with_noise_and_tensor_by_third_differences(noisy: bool)
     np.testing.assert_array_equal(found.noisy, [noisy, False, False])
     # The same everywhere, in units of the noise, of the velocity alone.
     shaken = (two - one) / (7 * data.mean_dt**3) / model.units[1] ** 2
-    share = np.clip(shaken, positions_room.LEAST_TENSOR, 1.0)
+    share = np.clip(shaken, positions_room.LEAST_SHAKING, 1.0)
     values = model.basis.values(model.data_range.probe) @ found.entries.T
     np.testing.assert_allclose(values, np.tile([0.0, 0.0, share], (len(values), 1)), atol=1e-12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wgsindy.estimate.likelihood.evidence import Posterior
+from wgsindy.estimate.evidence import Posterior
 from wgsindy.estimate.likelihood.selection import EQUAL, STRONG, equally_good
 from wgsindy.terms import library
 

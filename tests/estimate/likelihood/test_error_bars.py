@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from wgsindy.estimate.evidence import Posterior, Problem
 from wgsindy.estimate.likelihood.error_bars import (
     COEFFICIENT_SHARE,
     LEAST_WEIGHT,
@@ -15,7 +16,6 @@ from wgsindy.estimate.likelihood.error_bars import (
     ErrorBars,
     OpenSupports,
 )
-from wgsindy.estimate.likelihood.evidence import Posterior, Problem
 
 SUPPORTS = np.array([[True, True, False], [True, False, False], [True, False, True]])
 

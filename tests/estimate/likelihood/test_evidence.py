@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wgsindy.data import BoolArray, FloatArray, Frame
-from wgsindy.estimate.likelihood import evidence
-from wgsindy.estimate.likelihood.evidence import (
+from wgsindy.estimate import evidence as evidence
+from wgsindy.estimate.evidence import (
     Problem,
     all_gains,
     all_supports,

@@ -268,7 +268,7 @@ def test_the_first_end_that_settles_is_taken_or_that_of_most_evidence(
 def test_what_is_likelier_by_less_than_its_terms_cost_is_no_better() -> None:
     plain, rich = ended(1.0), ended(0.5)._replace(log_likelihood=20.0, paid=19.5)
     assert (plain.evidence, rich.evidence) == (1.0, 0.5)
-    assert best_of([lambda: rich, lambda: plain]) is plain
+    assert first_settled([lambda: rich, lambda: plain]) is plain
     # Nor is a step that loses likelihood by dropping a dear term any worse.
     toy = Toy(
         lambda place: -20.0 * (place == 2.0),

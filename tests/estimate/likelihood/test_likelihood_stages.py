@@ -21,8 +21,8 @@ from wgsindy.estimate.likelihood import exact_steps, transition
 from wgsindy.estimate.likelihood import fit_likelihood as sharp
 from wgsindy.estimate.likelihood.error_bars import OPEN_SHARE, STATED_SHARE
 from wgsindy.estimate.likelihood.exact_steps import ExactSteps
+from wgsindy.estimate.likelihood.filtered_samples import follow_all
 from wgsindy.estimate.likelihood.fit_likelihood import LikelihoodEstimate, recover_by_likelihood
-from wgsindy.estimate.likelihood.hidden import follow_all
 from wgsindy.estimate.likelihood.normal_equations import Runner
 from wgsindy.estimate.likelihood.process import Process
 from wgsindy.estimate.likelihood.selection import REACH, Extrapolation, TermSelection

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from wgsindy.data import BoolArray, FloatArray
+from wgsindy.estimate.evidence import Posterior, search
 from wgsindy.estimate.likelihood import selection as term_selection
-from wgsindy.estimate.likelihood.evidence import Posterior, search
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations
 from wgsindy.estimate.likelihood.selection import (
     NEGATIVE_COST,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray
-from wgsindy.estimate.likelihood.evidence import Posterior, Problem
+from wgsindy.estimate.evidence import Posterior, Problem
 from wgsindy.estimate.likelihood.noise_detection import UndetectedNoise
 from wgsindy.estimate.likelihood.normal_equations import (
     DriftTensorCoupling,

@@ -15,7 +15,7 @@ import numpy as np
 
 from wgsindy.data import FloatArray, whole_blocks
 from wgsindy.errors import LibraryError
-from wgsindy.estimate.likelihood.evidence import Posterior, no_numbers
+from wgsindy.estimate.evidence import Posterior, no_numbers
 from wgsindy.estimate.likelihood.improve import Iterate, first_settled, improve, paid_for
 from wgsindy.estimate.likelihood.normal_equations import (
     EXTRA_VARIANCES,
@@ -125,13 +125,7 @@ class ExactSteps:
 
     def _pass(self, process: Process) -> Seen | None:
         sums = self.run(NormalPass(process))
-        # Zero for all pairs: weights are not.
-        absent = np.flatnonzero(np.diagonal(sums.entry_gram[0]) == 0)
-        if len(absent):
-            raise LibraryError(
-                f"term {process.basis.terms[absent[0]]} is 0 at all {sums.count} samples that were "
-                "looked at, so nothing can be learned about it; leave it out."
-            )
+        _check_terms(process, sums)
         equations = NormalEquations.of(sums, process.basis.from_physical)
         sound = equations.are_sound and np.isfinite(sums.residual).all()
         return Seen(sums, equations, process) if sound else None
@@ -165,6 +159,16 @@ class ExactSteps:
         return self._seen(replace(process, noiseless_level=driven.astype(np.float64))) or first
 
 
+def _check_terms(process: Process, sums: Sums) -> None:
+    """Refuse a term about which nothing can be learned."""
+    absent = np.flatnonzero(np.diagonal(sums.entry_gram[0]) == 0)  # for all pairs: weights are not
+    if len(absent):
+        raise LibraryError(
+            f"term {process.basis.terms[absent[0]]} is 0 at all {sums.count} samples that were "
+            "looked at, so nothing can be learned about it; leave it out."
+        )
+
+
 def first_drift(start: Process, kernel: ExactSteps) -> tuple[Sums, Process]:
     """Choose a drift with equal weights.
 
@@ -180,6 +184,7 @@ def first_drift(start: Process, kernel: ExactSteps) -> tuple[Sums, Process]:
 
 def _with_first_drift(start: Process, kernel: ExactSteps, step: NormalPass) -> tuple[Sums, Process]:
     sums = kernel.run(step)
+    _check_terms(start, sums)
     equations = NormalEquations.of(sums, start.basis.from_physical)
     drift = kernel.selection.drift(equations, start.drift)
     return sums, in_residual_units(with_drift(start, kernel.selection.drift_field(drift)), sums)

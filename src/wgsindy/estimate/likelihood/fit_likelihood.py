@@ -25,25 +25,23 @@ from wgsindy.estimate.likelihood.exact_steps import (
 )
 from wgsindy.estimate.likelihood.filter_sums import FilterSums
 from wgsindy.estimate.likelihood.filtered_samples import (
+    MANY_MISSING,
     STRONG_NOISE,
     FilteredSamples,
     accept_step,
     filtered,
-    leaves_a_tensor,
-    noisy_start,
-    with_noise,
-)
-from wgsindy.estimate.likelihood.hidden import (
-    MANY_MISSING,
     first_force,
     follow_all,
     follow_positions,
+    leaves_a_tensor,
+    noisy_start,
     perceptible,
     whole_samples,
     with_first_noise,
+    with_noise,
     with_small_noise,
 )
-from wgsindy.estimate.likelihood.improve import Iterate, improve, likeliest
+from wgsindy.estimate.likelihood.improve import Iterate, held, improve, likeliest
 from wgsindy.estimate.likelihood.noise_detection import Noise, detect_noise
 from wgsindy.estimate.likelihood.normal_equations import (
     DriftTensorPass,
@@ -207,6 +205,7 @@ def _of_positions(
     last = follow_positions(model, selection, early, forced=correction is True)
     if early is not run:
         last = follow_positions(last.process, selection, run, forced=correction is True)
+    last = last if leaves_a_tensor(last) else held(last)
     condition = _condition(sums.entry_gram[-1])
     none = Noise.none(len(model.units))
     found = _estimate(*_about_sparsest(last, selection), run, condition, none)

@@ -20,7 +20,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from wgsindy.data import FloatArray
-from wgsindy.estimate.likelihood.evidence import Posterior
+from wgsindy.estimate.evidence import Posterior
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations
 from wgsindy.estimate.likelihood.process import Process
 from wgsindy.estimate.likelihood.selection import same_terms
@@ -30,7 +30,13 @@ MOST_HALVINGS = 5  # a step of a thirtieth that is no better: there is none
 FALLEN = 3.0  # log-evidence that a step may lose: it is told to no more than that beforehand
 SAME_END = 3.0  # log-evidence within which two ends are one: a few terms may differ
 LEAST_LEVEL = 1e-3  # of a constant tensor, as a share of the mean noise
-SHARES = (0.1, 0.3, 0.6, 0.9, 1.0)  # of a constant tensor, from which a positive one is made
+CONSTANT_SHARES = (
+    0.1,
+    0.3,
+    0.6,
+    0.9,
+    1.0,
+)  # of a constant tensor, from which a positive one is made
 
 S = TypeVar("S")
 
@@ -89,7 +95,7 @@ def improve(
                 break
             trial, process = None, midway(last.process, process)
         if trial is None:  # of a start, nothing but what it asks for is known
-            return last if earlier is None else _held(last)
+            return last if earlier is None else held(last)
         if earlier is not None and _go_round(earlier, last, trial):
             # What is handed over is what the last pass proposes: that of the better process.
             return last if trial.evidence >= last.evidence else trial
@@ -97,7 +103,7 @@ def improve(
         earlier, last, before = last, trial, last.left
     if last is None or kernel.ends(last, before):
         return last
-    return _held(last)
+    return held(last)
 
 
 def _is_no_worse(trial: Iterate[S], last: Iterate[S], reached: float) -> bool:
@@ -111,7 +117,7 @@ def _compare(one: Iterate[S], other: Iterate[S]) -> bool:
     return bool((quiet[0] == quiet[1]).all())
 
 
-def _held(last: Iterate[S]) -> Iterate[S]:
+def held(last: Iterate[S]) -> Iterate[S]:
     """Let an iterate be its own proposal: the step that it asks for was not seen to be better."""
     equations = last.equations.solved_by(last.process.drift, last.process.entries)
     return last._replace(equations=equations, proposal=last.process)
@@ -188,7 +194,7 @@ def made_positive(process: Process, most_clipped: float) -> Process:
     own = [tensor.entry_number(p, p) for p in range(len(process.units))]
     levels = np.maximum(np.median(process.entries[own] @ theta, axis=1), LEAST_LEVEL)
     constant = constant_tensor(process, levels)
-    for share in SHARES:
+    for share in CONSTANT_SHARES:
         mixed = replace(process, entries=(1 - share) * process.entries + share * constant)
         if share_clipped(mixed) <= most_clipped:
             break

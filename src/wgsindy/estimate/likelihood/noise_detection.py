@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data import BoolArray, Chunk, FloatArray, block_labels, whole_blocks, zeros
-from wgsindy.estimate.likelihood.evidence import no_numbers
+from wgsindy.estimate.evidence import no_numbers
 from wgsindy.estimate.likelihood.normal_equations import Runner
 from wgsindy.estimate.likelihood.process import Process
 from wgsindy.model import tensor

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data import Chunk, Dataset, FloatArray, Scratch, Spans, block_labels, zeros
-from wgsindy.estimate.likelihood.evidence import Problem, Root
+from wgsindy.estimate.evidence import Problem, Root
 from wgsindy.estimate.likelihood.process import (
     Process,
     StepResiduals,

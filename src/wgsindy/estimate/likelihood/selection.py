@@ -20,7 +20,7 @@ import numpy as np
 
 from wgsindy.data import BoolArray, FloatArray
 from wgsindy.errors import LibraryError
-from wgsindy.estimate.likelihood.evidence import Penalty, Posterior, Problem, improved, search
+from wgsindy.estimate.evidence import Penalty, Posterior, Problem, improved, search
 from wgsindy.estimate.likelihood.normal_equations import NormalEquations
 from wgsindy.estimate.likelihood.process import Process, blank_noiseless
 from wgsindy.model import Alternative, field_names, tensor
@@ -32,7 +32,7 @@ NEGATIVE_COST = 5.0  # log-evidence for a variance that turns negative beyond th
 REACH = 2.0  # how far beyond the data a variance must stay positive
 FAR_POINTS, FEW_POINTS = 7, 3  # grid points a coordinate for that check, of few and of many
 MOST_POINTS = 729  # of the grid: beyond, it is a sample of itself
-ROUNDING_LEVEL = 1e-9
+ROUNDED_SHARE = 1e-9
 ENTRY_SWEEPS = 2
 MOST_SWEEPS, SETTLED = 20, 1e-4  # over the components of the drift, until they agree
 SHARED_BONUS = 2.0  # log-evidence off for a term that all other entries of the tensor have
@@ -73,7 +73,7 @@ class Extrapolation:
         """Nats ``(M,)`` against variances ``(M, K)`` that turn negative."""
         values = coefficients @ self.library.T
         scale = np.abs(values).max(axis=1, initial=0.0)
-        return NEGATIVE_COST * (values.min(axis=1, initial=0.0) < -ROUNDING_LEVEL * scale)
+        return NEGATIVE_COST * (values.min(axis=1, initial=0.0) < -ROUNDED_SHARE * scale)
 
     def against_indefinite(self, first: FloatArray, second: FloatArray) -> Penalty:
         """Nats against covariances that no noise with these two variances ``(K,)`` can have."""
@@ -82,7 +82,7 @@ class Extrapolation:
 
         def penalty(coefficients: FloatArray) -> FloatArray:
             square = (coefficients @ self.library.T) ** 2
-            impossible = (square > (1 + ROUNDING_LEVEL) * most).any(axis=1)
+            impossible = (square > (1 + ROUNDED_SHARE) * most).any(axis=1)
             return np.where(impossible, NEGATIVE_COST, 0.0)
 
         return penalty

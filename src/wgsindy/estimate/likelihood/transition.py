@@ -230,7 +230,7 @@ MOST_SUBSTEPS = 8
 STABLE_SUBSTEP = 2.7  # |J| h of such a step beyond which decays grow
 THIRD_ORDER = 0.002  # errors of three points a step, (J dt)^3 / 24, where these are enough
 WORST = 0.3  # standard errors of the drift that the error of a step may be
-BEYOND = 0.25  # ranges of the data beyond these, up to which formulas are followed
+BEYOND_DATA = 0.25  # ranges of the data beyond these, up to which formulas are followed
 EDGE = 0.01  # of the mean variance of a step: the least that keeps derivatives off an edge
 INSIDE = np.full((1, 1), np.inf)  # edges that keep derivatives in the middle of the data
 
@@ -381,7 +381,7 @@ class Dynamics:
         """
         frame, inside = self.basis.parts[0].frame, self.data_range
         ends = frame.standardise(np.stack([inside.low, inside.high]))
-        margin = BEYOND * (ends[1] - ends[0])
+        margin = BEYOND_DATA * (ends[1] - ends[0])
         return (ends[0] - margin)[:, None], (ends[1] + margin)[:, None]
 
     @cached_property
