@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from wgsindy_evidence.campaign import Case, Work
 from wgsindy_evidence.experiments import fits
+from wgsindy_evidence.experiments.arrive import random_cases, tasks
 from wgsindy_evidence.experiments.hidden import missing, orders, positions
 from wgsindy_evidence.experiments.hidden import yardstick as position_speed
 from wgsindy_evidence.experiments.judged import linear_forms, zoo_verdicts
@@ -78,6 +79,11 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("measured", measured.measured_cases, measured.run_case, "measured"),
         Experiment("recordings", recordings.recording_cases, recordings.run_case, "recordings"),
         Experiment("arena", arena.arena_cases, arena.run_case, "arena"),
+        Experiment("arrive", random_cases.random_cases, random_cases.run_case, "arrive"),
+        Experiment(
+            tasks.LOTKA_VOLTERRA, tasks.lotka_volterra_cases, tasks.run_lotka_volterra, "arrive"
+        ),
+        Experiment(tasks.NOISY, tasks.noisy_cases, tasks.run_noisy, "arrive"),
         Experiment("uneven", uneven.uneven_cases, uneven.run_case, "uneven"),
         Experiment("positions", positions.position_cases, positions.run_case, "positions"),
         Experiment(

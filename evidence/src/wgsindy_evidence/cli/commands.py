@@ -58,6 +58,10 @@ COMMANDS = {
     "steps": (("steps",), "What a coarse step costs, by sharp-euler and by sharp."),
     "recordings": (("recordings",), "Four realistic recordings: exact terms, intervals that hold."),
     "arena": (("arena",), "The test suite of FIM-SDE, simulated again."),
+    "arrive": (
+        ("arrive", "arrive-lotka-volterra", "arrive-noisy"),
+        "Random systems seen in random ways: does every fit arrive?",
+    ),
     "uneven": (("uneven",), "Uneven against even steps, on the same trajectories."),
     "hidden": (
         ("positions", "positions-speed", "orders", "missing"),

@@ -7,6 +7,7 @@ from wgsindy_evidence.pages import peers as rivals
 from wgsindy_evidence.pages.judged import identified, linear_forms, zoo_verdicts
 from wgsindy_evidence.pages.ours import (
     arena,
+    arrive,
     calibration,
     gallery,
     generator_readouts,
@@ -56,6 +57,9 @@ PAGES: dict[str, Build] = {
     "measured": measured.build,
     "recordings": recordings.build,
     "arena": arena.build,
+    "arrive": arrive.build,
+    "arrive-lotka-volterra": arrive.build_lotka_volterra,
+    "arrive-noisy": arrive.build_noisy,
     "uneven": uneven.build,
     "positions": hidden.build_positions,
     "positions-speed": hidden.build_speed,
