@@ -210,6 +210,16 @@ def missing_result(case: Case, rng: np.random.Generator) -> Result:
     return dict(zip(keys, rng.uniform(0.1, 0.9, len(keys)).tolist(), strict=True))
 
 
+def arrived_result(case: Case, rng: np.random.Generator) -> Result:
+    """A quarter of the fits end in an error, as of a task with no more than an error can."""
+    keys = ("drift", "tensor", "drift_covered", "seconds")
+    seen = {"fastest": 0.5, "dt": 0.1, "noise": float(rng.integers(2)) / 10, "rounding": 0.0}
+    found = dict(zip(keys, rng.uniform(0.1, 0.9, len(keys)).tolist(), strict=True))
+    verdict = {"verdict": str(rng.choice(["identified", "partly identified"]))}
+    came = found | verdict if rng.random() < 0.75 else {"error": "FitError: invented."}
+    return seen | {"drift_floor": 0.1, "tensor_floor": 0.1} | came
+
+
 INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "fit": fit_result,
     "leverage": leverage_result,
@@ -222,6 +232,9 @@ INVENTED: dict[str, Callable[[Case, np.random.Generator], Result]] = {
     "weak-rows": row_result,
     "calibration": calibration_result,
     "steps": step_result,
+    "arrive": arrived_result,
+    "arrive-lotka-volterra": arrived_result,
+    "arrive-noisy": arrived_result,
     "uneven": fit_result,
     "measured": found_result,
     "recordings": found_result,

@@ -24,9 +24,9 @@ DESIGN = ROOT / "docs/design.md"
 
 MOST_ENTRIES, MOST_IN_A_FOLDER, MOST_MODULES = 16, 12, 120
 LONGEST_MODULE, LONGEST_FUNCTION = 600, 60
-MOST_LINES = 32_000  # of all budgets together
+MOST_LINES = 32_450  # of all budgets together
 # 652 in all, of 1,170 at first: there are fewer modules, and each of them needs as many rooms.
-MOST_EDGES = 5.2
+MOST_EDGES = 5.25
 
 # Modules that others use as a namespace, since their functions read so: `tensor.times`.
 NAMESPACES = {"model.tensor", "zoo.scores", "zoo.demo"}
@@ -34,7 +34,7 @@ NAMESPACES = {"model.tensor", "zoo.scores", "zoo.demo"}
 THROUGH_WALLS: set[str] = set()
 WITHOUT_DOOR = {"cli"}
 CIRCLES: set[str] = set()
-MOST_TWICE = 8  # names, of 103 at first; to be none
+MOST_TWICE = 0  # names, of 103 at first
 
 
 @dataclass(frozen=True)
