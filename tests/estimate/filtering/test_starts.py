@@ -83,11 +83,6 @@ def starts() -> dict[str, Process]:
     }
 
 
-def physical(end: Any) -> float:
-    """Log-likelihood in the units of the data, whatever those of the process."""
-    return float(end.log_likelihood - end.sums.count * np.log(end.process.units).sum())
-
-
 def test_what_a_filter_finds_does_not_depend_on_where_it_began() -> None:
     selection, run = begun().selection, begun().run
     begins = starts()
@@ -95,13 +90,13 @@ def test_what_a_filter_finds_does_not_depend_on_where_it_began() -> None:
     ends = {name: kernel.follow(one) for name, one in begins.items()}
     settled = {name: end for name, end in ends.items() if end is not None and end.settled}
     assert set(settled) >= {"rest", "two steps at once"}
-    best = max(physical(end) for end in settled.values())
+    best = max(end.log_likelihood for end in settled.values())
     for name, end in settled.items():
-        assert physical(end) > best - 0.1, name
+        assert end.log_likelihood > best - 0.1, name
         assert leaves_a_tensor(end)
     # Negative control: where they begin they are hundreds apart.
     first = [kernel.look(one, (), 0.0) for one in begins.values()]
-    assert np.ptp([physical(one) for one in first if one is not None]) > 100
+    assert np.ptp([one.log_likelihood for one in first if one is not None]) > 100
 
 
 def test_the_answer_is_the_best_of_all_starts() -> None:
@@ -110,9 +105,9 @@ def test_the_answer_is_the_best_of_all_starts() -> None:
     assert found is not None
     kernel = FilteredSamples.along(starts()["rest"], selection, run)
     ends = [kernel.follow(one) for one in starts().values()]
-    best = max(physical(end) for end in ends if end is not None and end.settled)
+    best = max(end.log_likelihood for end in ends if end is not None and end.settled)
     assert found.settled
-    assert physical(found) == pytest.approx(best, abs=0.1)
+    assert found.log_likelihood == pytest.approx(best, abs=0.1)
 
 
 @pytest.mark.parametrize("at_rest", [True, False])

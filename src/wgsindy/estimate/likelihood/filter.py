@@ -21,7 +21,12 @@ from typing import NamedTuple
 import numpy as np
 
 from wgsindy.data import BLOCK, Chunk, FloatArray, IntArray, Spans, block_labels
-from wgsindy.estimate.likelihood.transition import Dynamics, Transition, inverse, multiply
+from wgsindy.estimate.likelihood.transition import (
+    Dynamics,
+    Transition,
+    inverse_and_determinant,
+    multiply,
+)
 from wgsindy.model import tensor
 
 # Samples before a block from which a filter learns what the first of them does not tell: where
@@ -231,4 +236,4 @@ def inverse_factor(covariance: FloatArray) -> FloatArray:
                 factor[p, p] = rest
             else:
                 factor[p, q] = rest / factor[q, q]
-    return inverse(factor)
+    return inverse_and_determinant(factor)[0]

@@ -20,7 +20,6 @@ from wgsindy.estimate.likelihood.transition import (
     DataRange,
     Dynamics,
     Transition,
-    inverse,
     inverse_and_determinant,
     multiply,
 )
@@ -370,7 +369,7 @@ class Predictor:
             value, covariance, seen = step.of_all()
             n, dt = len(step.rows), chunk.dt[step.rows]
             moved = multiply(step.path.flow, moved[:, :, :n]) + step.path.response[:, half:] * dt
-            back = inverse(moved[:half]) * dt
+            back = inverse_and_determinant(moved[:half])[0] * dt
             measured = seen[:half].astype(bool) & step.counts
             own = covariance[:half, :half]
             square = multiply(multiply(back, own), back.swapaxes(0, 1))

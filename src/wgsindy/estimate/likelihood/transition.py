@@ -22,17 +22,12 @@ def multiply(left: FloatArray, right: FloatArray, out: FloatArray | None = None)
     return found
 
 
-def inverse(matrices: FloatArray) -> FloatArray:
-    """Inverses of ``(d, d, n)`` matrices that are not far from one (no pivots are sought).
-
-    NaN where there is none: what is made of it does not count.
-    """
-    return inverse_and_determinant(matrices)[0]
-
-
 @np.errstate(all="ignore")
 def inverse_and_determinant(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Inverses as :func:`inverse` gives them, and determinants ``(n,)`` of the matrices."""
+    """Inverses of ``(d, d, n)`` matrices that are not far from one, and determinants ``(n,)``.
+
+    No pivots are sought: NaN where there is no inverse, and what is made of it does not count.
+    """
     d = len(matrices)
     work = np.concatenate([matrices, np.zeros_like(matrices)], axis=1)
     determinant = np.ones(matrices.shape[2])
@@ -528,10 +523,7 @@ class Dynamics:
 
     @property
     def can_be_followed(self) -> bool:
-        """Whether substeps are within what a Runge-Kutta step of fourth order is stable for.
-
-        Of anything faster nothing would be left after a step to see it by.
-        """
+        """Whether substeps are stable; of anything faster nothing is left after a step."""
         return self.is_chain or self._probed[0] <= MOST_SUBSTEPS * STABLE_SUBSTEP
 
     @cached_property
