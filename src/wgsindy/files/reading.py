@@ -333,6 +333,7 @@ def stream(source: Any, asked: StreamOptions) -> Stream:
 
     Examples
     --------
+    >>> import numpy as np
     >>> walk = np.cumsum(np.random.default_rng(0).normal(size=(1000, 2)), axis=0)
     >>> stream(walk, dt=0.1)
     Stream(1 x (x, y), 999 increments, mean dt = 0.1)
