@@ -119,7 +119,7 @@ class FilteredSamples:
 
         Far from the truth, what the drift does not explain looks like noise that differs.
         """
-        return replace(self, selection=replace(self.selection, one_noise=True), roughly=STAGE)
+        return replace(self, selection=replace(self.selection, one_noise=True))
 
 
 def leaves_a_tensor(last: Iterate[FilterSums]) -> bool:

@@ -26,6 +26,7 @@ from wgsindy.estimate.likelihood.exact_steps import (
 from wgsindy.estimate.likelihood.filter_sums import FilterSums
 from wgsindy.estimate.likelihood.filtered_samples import (
     MANY_MISSING,
+    STAGE,
     STRONG_NOISE,
     FilteredSamples,
     accept_step,
@@ -161,8 +162,9 @@ def _with_noise(
     rest, shown = (noisy_start(near, selection, early, noise, at_rest=one) for one in (True, False))
     scout = early.on_pilot(*SCOUTED)
     taken = exact or fit_exact(start, guess, selection, scout, roughly=True)
-    kernel = FilteredSamples.along(rest, selection, scout).with_one_noise()
-    begun = likeliest(map(kernel.follow, (rest, shown, with_noise(taken.process, noise))))
+    kernel = FilteredSamples.along(rest, selection, scout, STAGE)
+    ends = map(kernel.with_one_noise().follow, (rest, shown))
+    begun = likeliest([*ends, kernel.follow(with_noise(taken.process, noise))])
     if begun is None:
         return None
     whole = FilteredSamples.along(begun.proposal, selection, run)
