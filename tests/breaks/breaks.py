@@ -65,7 +65,7 @@ def evaluating_parser() -> None:
 def running_reader() -> None:
     from wgsindy.model import model_file
 
-    before(model_file, "read", lambda: subprocess.run(["true"], check=True))
+    before(model_file, "content_of", lambda: subprocess.run(["true"], check=True))
 
 
 def dying_store() -> None:

@@ -122,16 +122,16 @@ class FilteredSamples:
         return replace(self, selection=replace(self.selection, one_noise=True))
 
 
-def leaves_a_tensor(last: Iterate[FilterSums]) -> bool:
+def leaves_a_tensor(last: Iterate[FilterSums], selection: TermSelection) -> bool:
     """Whether there is a tensor at most samples beside noise of one size.
 
-    Else the noise is not the same everywhere, and a filter has nothing to say of it.
+    Else the noise is not the same everywhere, and a filter has nothing to say of it. What is asked
+    for counts, before it is made positive.
     """
-    process = last.process
-    asked = np.array([field.coefficients[0] for field in last.chosen[len(process.units) :]])
-    proposed = replace(process, entries=asked @ process.basis.from_physical)
-    clipped = last.sums.clipped / last.sums.count
-    return max(clipped, share_clipped(proposed)) <= MOST_CLIPPED
+    d = len(last.process.units)
+    fields = (last.chosen[:d], last.chosen[d:])
+    asked = accept_step(last.process, last.sums, last.equations, selection, *fields)
+    return max(last.sums.clipped / last.sums.count, share_clipped(asked)) <= MOST_CLIPPED
 
 
 def chosen(

@@ -169,7 +169,7 @@ def _with_noise(
         return None
     whole = FilteredSamples.along(begun.proposal, selection, run)
     last = whole.follow(begun.proposal, begun.chosen, begun.left)
-    return last if last is not None and leaves_a_tensor(last) else None
+    return last if last is not None and leaves_a_tensor(last, selection) else None
 
 
 def _of_some(
@@ -190,7 +190,7 @@ def _of_some(
     found = follow_all(process, selection, early, forced=not asked)
     if found is not None and early is not run:
         found = follow_all(found.process, selection, run, forced=not asked)
-    if found is None or not leaves_a_tensor(found):
+    if found is None or not leaves_a_tensor(found, selection):
         return _estimate(*_about_sparsest(last, selection), rough, condition, noise)
     noise = noise._replace(doubt=None) if asked else noise
     return _estimate(*_about_sparsest(found, selection), run, condition, noise)
@@ -207,7 +207,7 @@ def _of_positions(
     last = follow_positions(model, selection, early, forced=correction is True)
     if early is not run:
         last = follow_positions(last.process, selection, run, forced=correction is True)
-    last = last if leaves_a_tensor(last) else held(last)
+    last = last if leaves_a_tensor(last, selection) else held(last)
     condition = _condition(sums.entry_gram[-1])
     none = Noise.none(len(model.units))
     found = _estimate(*_about_sparsest(last, selection), run, condition, none)

@@ -33,7 +33,7 @@ from wgsindy.passes import SERIAL, Engine, Pass, SumPass, Total, reduce, segment
 LOW_NOISE = 0.3
 EXTRA_VARIANCES = 10.0 ** np.arange(-10.0, 0.25, 0.5)
 LEAN_EVERY = 8  # samples: a share of an error need not be known well
-SOFT_FLOOR = 0.003  # share of the mean noise that a variance has where its formula is negative
+SOFT_FLOOR = 0.05  # share of the mean noise that a variance has where its formula is negative
 LEAST_UNSHARED = 0.01  # share of its noise that a coordinate must be given for itself
 
 MOST_LASTING = 0.999  # correlation of neighbouring residuals that repetitions are counted by
